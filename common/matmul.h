@@ -1,0 +1,41 @@
+// The one signature of all versions, and what all of them check and do before a launch:
+//   Status matmul(const MatmulArguments& args, cudaStream_t stream)
+// computes C[m, n] = A[m, k] · B[n, k]ᵀ in fp16, accumulated in fp32, rounded to nearest even.
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <status.h>
+
+#include <cstdint>
+
+// Row-major matrices in device memory; leading dimensions in elements.
+struct MatmulArguments {
+  const half* a = nullptr;  // m × k, lda >= k
+  const half* b = nullptr;  // n × k, ldb >= k
+  half* c = nullptr;  // m × n, ldc >= n
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  int64_t lda = 0;
+  int64_t ldb = 0;
+  int64_t ldc = 0;
+  int max_blocks = 0;  // at most so many blocks run; 0: no limit; only persistent versions look
+};
+
+constexpr __host__ __device__ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// True if there is nothing to multiply: C is empty, or (k = 0) all zero.
+inline bool is_trivial(const MatmulArguments& args) {
+  return args.m == 0 || args.n == 0 || args.k == 0;
+}
+
+// Checks sizes, leading dimensions and pointers, and that the current device can run sm_90a code.
+// What TMA demands of A and B, make_tensor_map checks.
+Status check_arguments(const MatmulArguments& args);
+
+// For trivial problems: sets the m × n region of C to zero if k = 0. Asynchronous.
+Status clear_result(const MatmulArguments& args, cudaStream_t stream);
+
+// The status of a CUDA call: `what` was being done.
+Status cuda_status(cudaError_t error, const char* what);

@@ -1,0 +1,114 @@
+#include <cuda_runtime.h>
+#include <tensor_map.h>
+
+#include <string>
+
+namespace {
+
+constexpr int64_t kSwizzleBytes = 128;
+constexpr int64_t kPitchMultiple = 16;
+constexpr int64_t kPitchLimit = int64_t{1} << 40;
+constexpr int64_t kSizeLimit = int64_t{1} << 32;
+constexpr int kBoxLimit = 256;
+
+// "lda" for "A".
+std::string leading_dimension_name(const InputMatrix& matrix) {
+  std::string name = "ld";
+  for (const char* letter = matrix.name; *letter != '\0'; ++letter) {
+    name += static_cast<char>(*letter - 'A' + 'a');
+  }
+  return name;
+}
+
+Status broken_rule(const InputMatrix& matrix, const std::string& sentence) {
+  return {ExitCode::kUsage, std::string(matrix.name) + ": " + sentence};
+}
+
+// The encoder comes from the driver at run time, so that nothing needs libcuda to start.
+using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+
+EncodeTiled find_encoder() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
+                                                             12000, cudaEnableDefault, &found);
+  if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<EncodeTiled>(function);
+}
+
+}  // namespace
+
+Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns) {
+  const std::string ld = leading_dimension_name(matrix);
+  const int64_t pitch = matrix.leading_dimension * int64_t{sizeof(half)};
+  if (matrix.base == nullptr) {
+    return broken_rule(matrix, "the pointer is null; pass device memory");
+  }
+  if (const auto address = reinterpret_cast<uintptr_t>(matrix.base);
+      address % kPitchMultiple != 0) {
+    return broken_rule(matrix, "the address is " + std::to_string(address % kPitchMultiple) +
+                                   " bytes past a multiple of 16; TMA needs 16-byte alignment: "
+                                   "begin the matrix at a multiple of 8 elements");
+  }
+  if (matrix.rows < 1 || matrix.columns < 1 || matrix.rows > kSizeLimit ||
+      matrix.columns > kSizeLimit) {
+    return broken_rule(matrix, "the size is " + std::to_string(matrix.rows) + " × " +
+                                   std::to_string(matrix.columns) +
+                                   "; TMA takes 1 to 4294967296 elements per dimension");
+  }
+  if (matrix.leading_dimension < matrix.columns) {
+    return broken_rule(matrix, ld + " = " + std::to_string(matrix.leading_dimension) +
+                                   " is less than the row length " +
+                                   std::to_string(matrix.columns) + "; rows may not overlap");
+  }
+  if (matrix.leading_dimension >= kPitchLimit / int64_t{sizeof(half)}) {
+    return broken_rule(matrix, ld + " = " + std::to_string(matrix.leading_dimension) +
+                                   " makes a row pitch of 2^40 bytes or more, the limit of TMA: "
+                                   "pass a smaller " +
+                                   ld);
+  }
+  if (pitch % kPitchMultiple != 0) {
+    const int64_t elements = kPitchMultiple / int64_t{sizeof(half)};
+    const int64_t padded = (matrix.leading_dimension + elements - 1) / elements * elements;
+    return broken_rule(matrix, "row pitch is " + std::to_string(pitch) + " bytes (" + ld + " = " +
+                                   std::to_string(matrix.leading_dimension) +
+                                   "); TMA needs a multiple of 16: pad " + ld + " to " +
+                                   std::to_string(padded));
+  }
+  if (box_rows < 1 || box_rows > kBoxLimit || box_columns < 1 || box_columns > kBoxLimit) {
+    return broken_rule(matrix, "the box is " + std::to_string(box_rows) + " × " +
+                                   std::to_string(box_columns) +
+                                   "; TMA takes 1 to 256 elements per dimension: use a smaller "
+                                   "tile or several copies");
+  }
+  if (box_columns * int64_t{sizeof(half)} != kSwizzleBytes) {
+    return broken_rule(matrix, "the box is " + std::to_string(box_columns) +
+                                   " columns wide; the 128-byte swizzle needs rows of 64 fp16 "
+                                   "elements");
+  }
+  return {};
+}
+
+Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows, int box_columns) {
+  Status status = check_tensor_map(matrix, box_rows, box_columns);
+  if (!status.ok()) return status;
+  static const EncodeTiled encode = find_encoder();
+  if (encode == nullptr) {
+    return {ExitCode::kNoDevice,
+            "the driver has no cuTensorMapEncodeTiled; TMA needs a driver for CUDA 12.0 or newer"};
+  }
+  const cuuint64_t size[2] = {static_cast<cuuint64_t>(matrix.columns),
+                              static_cast<cuuint64_t>(matrix.rows)};
+  const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(matrix.leading_dimension) * sizeof(half)};
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
+                             static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t element_strides[2] = {1, 1};
+  const CUresult result =
+      encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<half*>(matrix.base), size, pitch,
+             box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return {};
+  return {ExitCode::kCudaError, std::string(matrix.name) +
+                                    ": cuTensorMapEncodeTiled failed with CUresult " +
+                                    std::to_string(static_cast<int>(result))};
+}

@@ -1,0 +1,34 @@
+// Tensor maps: what TMA must know of a matrix in global memory.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_fp16.h>
+#include <matmul.h>
+#include <status.h>
+
+#include <cstdint>
+
+// A row-major fp16 operand. `name` is used in messages: "A" with the leading dimension "lda".
+struct InputMatrix {
+  const char* name;
+  const half* base;
+  int64_t rows;
+  int64_t columns;
+  int64_t leading_dimension;
+};
+
+inline InputMatrix matrix_a(const MatmulArguments& args) {
+  return {"A", args.a, args.m, args.k, args.lda};
+}
+inline InputMatrix matrix_b(const MatmulArguments& args) {
+  return {"B", args.b, args.n, args.k, args.ldb};
+}
+
+// Every rule of TMA for copies of boxes of box_rows × box_columns elements, checked before the
+// driver is asked; the sentence names the matrix, the value, the rule and the way out. CUDA Driver
+// API, cuTensorMapEncodeTiled.
+Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns);
+
+// Checks, then encodes a map with the 128-byte swizzle: boxes are 64 columns wide, elements outside
+// the matrix are read as zero. Cheap (no device work); the map is passed to the kernel by value.
+Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows, int box_columns);

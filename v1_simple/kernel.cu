@@ -1,0 +1,91 @@
+// v1: TMA brings one K tile at a time, WGMMA multiplies it. Chapter: docs/v1_simple.md
+// Where the ladder starts; read it whole.
+#include <launch.h>
+#include <matmul.h>
+#include <matrix_descriptor.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+#include <ptx/wgmma.cuh>
+#include <store_accumulator.cuh>
+#include <tensor_map.h>
+
+namespace v1_simple {
+
+constexpr int kBlockM = 128;
+constexpr int kBlockN = 128;
+constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
+constexpr int kThreads = 128;  // one warp group
+constexpr int kBlocksPerSm = 3;  // while one block waits for its tile, the others multiply
+constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
+
+struct SharedStorage {
+  alignas(1024) half a[kBlockM * kBlockK];
+  alignas(1024) half b[kBlockN * kBlockK];
+  MBarrier full;  // completes on 1 arrival + kStageBytes
+};
+
+using Accumulator = float[2][kBlockN / 2];  // a thread's registers of two m64n128 products
+
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    matmul_kernel(const __grid_constant__ CUtensorMap map_a,
+                  const __grid_constant__ CUtensorMap map_b, const OutputMatrix c, int k) {
+  auto& smem = shared_storage<SharedStorage>();
+  const int tile_m = blockIdx.x * kBlockM;
+  const int tile_n = blockIdx.y * kBlockN;
+  const int k_tiles = ceil_div(k, kBlockK);
+
+  // One thread: announce the bytes of a K tile, then ask the TMA unit for them.
+  auto load_tile = [&](int k_tile) {
+    ptx::mbarrier_arrive_expect_tx(&smem.full, kStageBytes);
+    ptx::cp_async_bulk_tensor_2d(smem.a, &map_a, k_tile * kBlockK, tile_m, &smem.full);
+    ptx::cp_async_bulk_tensor_2d(smem.b, &map_b, k_tile * kBlockK, tile_n, &smem.full);
+  };
+
+  // One warp group: issue the K tile's WGMMAs as one wgmma-group; the caller waits for it.
+  auto multiply_tile = [&](Accumulator& acc, bool accumulate) {
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int kk = 0; kk < kBlockK; kk += 16) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        ptx::wgmma_m64n128k16(acc[i], matrix_descriptor(&smem.a[i * 64 * kBlockK + kk]),
+                              matrix_descriptor(&smem.b[kk]), accumulate || kk > 0);
+      }
+    }
+    ptx::wgmma_commit_group();
+  };
+
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&smem.full, 1);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+
+  Accumulator acc;  // never cleared: the first WGMMA of the tile overwrites it
+  uint32_t phase = 0;
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    if (threadIdx.x == 0) load_tile(k_tile);
+    ptx::mbarrier_wait_parity(&smem.full, phase);
+    multiply_tile(acc, k_tile > 0);
+    ptx::wgmma_wait_group<0>();
+    __syncthreads();  // no warp still needs the K tile
+    phase ^= 1;
+  }
+  store_accumulator(acc, c, tile_m, tile_n);
+}
+
+Status matmul(const MatmulArguments& args, cudaStream_t stream) {
+  CUtensorMap map_a, map_b;
+  Status status = check_arguments(args);
+  if (status.ok() && is_trivial(args)) return clear_result(args, stream);
+  if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), kBlockM, kBlockK);
+  if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kBlockN, kBlockK);
+  if (!status.ok()) return status;
+
+  const Grid grid{ceil_div(args.m, kBlockM), ceil_div(args.n, kBlockN)};
+  return launch(matmul_kernel, grid, kThreads, sizeof(SharedStorage), stream, map_a, map_b,
+                matrix_c(args), args.k);
+}
+
+}  // namespace v1_simple
