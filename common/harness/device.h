@@ -1,0 +1,119 @@
+// All that drivers, tests and tools ask of a device: memory, data, a reference, a comparison, time.
+// Two implementations, chosen at build time: gpu_device.cu beside this file, and
+// emulator/harness/cpu_device.cpp. Calls return when their work is done, unless they say otherwise.
+#pragma once
+
+#include <harness/judge.h>
+#include <matmul.h>
+#include <status.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace harness {
+
+// --- the device ---
+
+struct DeviceInfo {
+  std::string name;
+  int sms = 0;
+  double power_limit_w = 0;  // 0: not known
+  int clock_max_mhz = 0;     // 0: not known
+  std::string driver;
+  std::string cuda;
+  std::string cublas;
+};
+
+// Selects device `index` for the calling thread. kNoDevice, with a sentence, if there is none or if
+// it cannot run sm_90a code.
+Status open_device(int index, DeviceInfo* info);
+
+// Waits for all work; a CUDA error that has been pending since an earlier call shows here.
+Status synchronize();
+
+// --- memory and data ---
+
+// Device memory, freed with the object. Running out of memory ends the program with one sentence
+// (exit code 4), as every CUDA error does that is not the user's.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(size_t bytes);
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer();
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
+// Sets `count` fp16 elements to the bit pattern `bits`.
+void fill(half* data, int64_t count, uint16_t bits);
+
+enum class DataKind { kUniform, kNormal, kInts, kIota, kIdentity, kZeros };
+
+// Fills a row-major matrix; element (row, column) depends on kind, seed, row and column alone, so
+// that the same matrix comes out on every device. kUniform is [-0.5, 0.5) · scale, kNormal N(0, 1),
+// kInts whole numbers of -3 … 3, kIota whole numbers that count along rows and columns, kIdentity 1
+// on the diagonal.
+void generate(half* data, int64_t rows, int64_t columns, int64_t leading_dimension, DataKind kind,
+              uint64_t seed, float scale);
+
+// Copies between host and device memory, either way.
+void copy(void* to, const void* from, size_t bytes);
+
+// --- reference and comparison ---
+
+// What A · Bᵀ is: the values, and Σ|a·b| of each, by which rounding errors are bounded. Both are
+// m × n, packed, in device memory.
+void compute_reference(const MatmulArguments& args, float* values, float* magnitudes);
+
+struct Comparison {
+  int64_t wrong = 0;
+  int64_t first_row = 0;  // of the first wrong element in row-major order, if there is one
+  int64_t first_column = 0;
+  float got = 0;
+  float expected = 0;
+  float bound = 0;
+  std::vector<int64_t> wrong_per_tile;  // row-major over tiles of block_m × block_n
+};
+
+// Judges every element of args.c against the reference (harness/judge.h).
+Comparison compare(const MatmulArguments& args, const float* values, const float* magnitudes,
+                   bool exact, int block_m, int block_n);
+
+// How many of the `count` elements from `buffer` on, those of args.c aside, differ from `bits`.
+int64_t count_changed(const half* buffer, int64_t count, uint16_t bits,
+                      const MatmulArguments& args);
+
+// --- time ---
+
+// Something to be timed: starts its work on the default stream.
+struct Contender {
+  std::string name;
+  std::function<Status()> launch;
+};
+
+struct TimingOptions {
+  int rounds = 11;
+  double rest_ms = 10;
+};
+
+struct Timing {
+  std::vector<std::vector<double>> rounds_ms;  // [contender][round]
+  bool throttled = false;                      // heat or a fault slowed the GPU down meanwhile
+};
+
+// Times the contenders round by round, in rotating order, each launch after the same rest and an L2
+// flush. `progress` is told how many launches of how many are done.
+Status time_interleaved(const std::vector<Contender>& contenders, const TimingOptions& options,
+                        const std::function<void(int, int)>& progress, Timing* timing);
+
+// What versions are measured against: cuBLAS on the GPU, nothing in the emulator.
+std::vector<Contender> baselines(const MatmulArguments& args);
+
+}  // namespace harness
