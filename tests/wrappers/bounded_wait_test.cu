@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+constexpr int kInitLine = __LINE__ + 5;
+constexpr int kWaitLine = kInitLine + 2;
 __global__ void hanging_kernel() {
   __shared__ MBarrier empty[4];
   __shared__ MBarrier full[3];
@@ -31,10 +33,12 @@ int main() {
   for (int letter; (letter = std::fgetc(file)) != EOF;) said += static_cast<char>(letter);
   std::printf("%s%s\n", said.c_str(), cudaGetErrorName(error));
   int failed = error == cudaSuccess;
-  for (const char* part : {"bounded_wait_test.cu:18", "block (1, 0, 0)", "warp 0", "lane 0",
-                           "parity 0", "stage 2", "line 16", "7 arrivals"}) {
+  for (const std::string& part :
+       {"bounded_wait_test.cu:" + std::to_string(kWaitLine), std::string("block (1, 0, 0)"),
+        std::string("warp 0"), std::string("lane 0"), std::string("parity 0"),
+        std::string("stage 2"), "line " + std::to_string(kInitLine), std::string("7 arrivals")}) {
     if (said.find(part) == std::string::npos) {
-      std::printf("the message lacks \"%s\"\n", part);
+      std::printf("the message lacks \"%s\"\n", part.c_str());
       failed = 1;
     }
   }
