@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-constexpr int kInitLine = __LINE__ + 5;
+constexpr int kInitLine = __LINE__ + 6;
 constexpr int kWaitLine = kInitLine + 2;
 __global__ void hanging_kernel() {
   __shared__ MBarrier empty[4];
