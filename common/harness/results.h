@@ -15,6 +15,7 @@ struct ContenderResult {
   std::string name;
   std::optional<bool> checked;  // empty: not a version, nothing to check
   std::vector<double> rounds_ms;  // empty: not timed
+  std::string api;  // kGemmEx or kLt, of the contender kCublas
 };
 
 struct ProblemResult {
@@ -30,14 +31,18 @@ struct Results {
   std::vector<ProblemResult> problems;
 };
 
-double median(std::vector<double> values);
-
 // 2 · m · n · k operations in `ms`, in TFLOP/s.
 double tflops(const ProblemSize& size, double ms);
 
 // How many times as fast as `baseline` the contender was: the median over rounds of the quotient of
 // the two times of one round. Empty if either was not timed.
 std::optional<double> ratio(const ContenderResult& contender, const ContenderResult& baseline);
+
+// The name of the 100 %: the better of the two ways to ask cuBLAS.
+inline constexpr const char* kCublas = "cublas";
+
+// Renames the cuBLAS contender with the better median to kCublas.
+void choose_cublas(ProblemResult* problem);
 
 // The contender of this name, or null.
 const ContenderResult* find(const ProblemResult& problem, const std::string& name);
