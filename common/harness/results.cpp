@@ -91,13 +91,13 @@ std::string describe_setup(const Results& results) {
   return text;
 }
 
-std::string format_table(const ProblemResult& problem) {
+std::string format_table(const ProblemResult& problem, const std::string& against) {
   std::string text = "\n" + size_text(problem.size) + "\n";
   text += format("  %-22s %9s %17s %8s %9s %9s %9s  %s\n", "version", "ms", "min - max", "TFLOP/s",
-                 "x cuBLAS", "% ceiling", "x before", "checked");
+                 "x cuBLAS", "% ceiling", against.empty() ? "x before" : "x default", "checked");
   const ContenderResult* const baseline = find(problem, kCublas);
   const ContenderResult* const ceiling = find(problem, kCeiling);
-  const ContenderResult* before = nullptr;
+  const ContenderResult* before = against.empty() ? nullptr : find(problem, against);
   for (const ContenderResult& contender : problem.contenders) {
     text += format("  %-22s", contender.name.c_str());
     if (contender.rounds_ms.empty()) {
@@ -116,7 +116,7 @@ std::string format_table(const ProblemResult& problem) {
     }
     if (contender.checked) {
       text += *contender.checked ? "  yes" : "  WRONG";
-      if (!contender.rounds_ms.empty()) before = &contender;
+      if (against.empty() && !contender.rounds_ms.empty()) before = &contender;
     }
     text += "\n";
   }

@@ -50,8 +50,9 @@ const ContenderResult* find(const ProblemResult& problem, const std::string& nam
 // Device, clocks, software and data: what belongs above every table.
 std::string describe_setup(const Results& results);
 
-// One problem as a table: version, time and its spread, TFLOP/s, ratios, checked.
-std::string format_table(const ProblemResult& problem);
+// One problem as a table: version, time and its spread, TFLOP/s, ratios, checked. The last ratio is
+// to the contender `against`; if that is empty, to the version in the row above.
+std::string format_table(const ProblemResult& problem, const std::string& against = "");
 
 // Writes the results as JSON (docs/results/README.md has the schema). kUsage if the file cannot be
 // written.
