@@ -3,6 +3,8 @@
 // to know how TMA and WGMMA lay out their data.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -43,11 +45,11 @@ inline std::string tma_file(const Box& box) {
 // 1 at k = r % 16, so that D[row][column] = B[column][row % 16] = 16 · (column % 64) + row % 16.
 enum class Product { kPosition, kStep };
 
-constexpr int a_element(Product product, int row, int k) {
+constexpr __host__ __device__ int a_element(Product product, int row, int k) {
   if (product == Product::kStep) return k == row % 16 ? 1 : 0;
   return k == 0 ? row : k == 1 ? 1 : 0;
 }
-constexpr int b_element(Product product, int column, int k) {
+constexpr __host__ __device__ int b_element(Product product, int column, int k) {
   if (product == Product::kStep) return 16 * (column % 64) + k;
   return k == 0 ? 256 : k == 1 ? column : 0;
 }
