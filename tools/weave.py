@@ -130,12 +130,19 @@ def kernel_diff(before, after):
     return "```diff\n" + "\n".join(diff) + "\n```\n"
 
 
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
 def kernel_code(words):
     version, _, span = words.partition(" ")
     first, last = span.split(" .. ")
     text = read_kernel(version)
     start = next(i for i, line in enumerate(text) if first in line)
     end = next(i for i in range(start, len(text)) if last in text[i])
+    # The braces that close what was opened in between belong to it.
+    while re.fullmatch(r"\s*\};?", text[end + 1]) and indent(text[end + 1]) >= indent(text[start]):
+        end += 1
     return "```cuda\n" + "\n".join(text[start:end + 1]) + "\n```\n"
 
 
