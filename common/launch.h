@@ -30,6 +30,21 @@ inline Status check_grid(const Grid& grid) {
                                 "problem along n, or use a version with a 1-D grid (v4 and later)"};
 }
 
+// How many blocks a persistent kernel with one block per multiprocessor should have for `tiles`
+// tiles: the fewest that need no more rounds than a full chip does, so that every round but the
+// last is full and the last nearly so; at most `max_blocks`, if that is not 0.
+inline Status persistent_blocks(int64_t tiles, int max_blocks, int64_t* blocks) {
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  }
+  if (error != cudaSuccess) return cuda_status(error, "asking for the number of multiprocessors");
+  const int64_t most = max_blocks > 0 && max_blocks < sms ? max_blocks : sms;
+  *blocks = ceil_div(tiles, ceil_div(tiles, most));
+  return {};
+}
+
 // Launches `kernel` with `shared_bytes` of dynamic shared memory. Asynchronous; the status tells
 // whether the launch was accepted.
 template <class... Parameters, class... Arguments>

@@ -14,16 +14,21 @@
 //   bits 49-51  base offset: 0, since tiles are aligned to the 1024 bytes of the swizzle pattern
 //   bits 62-63  swizzle mode: 1 is 128 bytes
 constexpr __host__ __device__ uint64_t encode_matrix_descriptor(uint32_t start_address) {
-  constexpr uint64_t kLeadingOffset = 1;
-  constexpr uint64_t kStrideOffset = 8 * 128 / 16;
-  constexpr uint64_t kSwizzle128B = 1;
-  return (start_address & 0x3ffff) >> 4 | kLeadingOffset << 16 | kStrideOffset << 32 |
-         kSwizzle128B << 62;
+  constexpr uint32_t kLeadingOffset = 1;
+  constexpr uint32_t kStrideOffset = 8 * 128 / 16;
+  constexpr uint32_t kSwizzle128B = 1;
+  // Shared addresses are below 2^18: 14 bits hold them. In two halves of 32 bits, so that the
+  // compiler sees that only the lower one ever changes.
+  const uint32_t low = start_address / 16 | kLeadingOffset << 16;
+  const uint32_t high = kStrideOffset | kSwizzle128B << 30;
+  return uint64_t{high} << 32 | low;
 }
 
-// The descriptor of the 64-row (or longer) tile that begins at `tile`: element (row, 0) of a
-// 1024-byte aligned tile, row a multiple of 8, or element (row, k) with k = 16, 32 or 48 for the
-// next steps along K, which lie inside the same 128 bytes. Any thread.
-__device__ __forceinline__ uint64_t matrix_descriptor(const half* tile) {
-  return encode_matrix_descriptor(shared_address(tile));
+// The descriptor of the tile that begins at `tile` (1024-byte aligned, or a multiple of 8 rows
+// further on), from column k on: 0, 16, 32 or 48. A step of 16 columns is 32 bytes, inside the 128
+// of a row. Any thread.
+__device__ __forceinline__ uint64_t matrix_descriptor(const half* tile, int k) {
+  const uint64_t first = encode_matrix_descriptor(shared_address(tile));
+  const auto low = static_cast<uint32_t>(first) + k * static_cast<uint32_t>(sizeof(half)) / 16;
+  return first >> 32 << 32 | low;
 }

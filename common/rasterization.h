@@ -12,23 +12,24 @@ struct TileCoordinates {
   int n_block;
 };
 
-// Made on the host, passed to the kernel by value.
+// A grid of `along` × `across` tiles, cut across into groups of `group_width`; the last group may
+// be narrower. Made on the host, passed to the kernel by value.
 struct Rasterization {
-  int m_tiles;
-  int n_tiles;
-  int group_width;  // in tile columns
+  int along;
+  int across;
+  int group_width;
   FastDivmod tiles_per_group;
   FastDivmod last_group_width;
 
-  Rasterization(int64_t m_tiles, int64_t n_tiles, int group_width)
-      : m_tiles(static_cast<int>(m_tiles)),
-        n_tiles(static_cast<int>(n_tiles)),
+  Rasterization(int64_t along, int64_t across, int group_width)
+      : along(static_cast<int>(along)),
+        across(static_cast<int>(across)),
         group_width(group_width),
-        tiles_per_group(static_cast<int>(m_tiles * group_width)),
-        last_group_width(static_cast<int>((n_tiles - 1) % group_width + 1)) {}
+        tiles_per_group(static_cast<int>(along * group_width)),
+        last_group_width(static_cast<int>((across - 1) % group_width + 1)) {}
 
-  // One block a tile: numbered through, or the plain 2-D grid where groups are one column wide.
-  Grid grid() const {
-    return group_width == 1 ? Grid{m_tiles, n_tiles} : Grid{int64_t{m_tiles} * n_tiles, 1};
-  }
+  int64_t tiles() const { return int64_t{along} * across; }
+
+  // One block a tile: numbered through, or the plain 2-D grid where groups are one tile wide.
+  Grid grid() const { return group_width == 1 ? Grid{along, across} : Grid{tiles(), 1}; }
 };

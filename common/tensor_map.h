@@ -23,6 +23,9 @@ inline InputMatrix matrix_a(const MatmulArguments& args) {
 inline InputMatrix matrix_b(const MatmulArguments& args) {
   return {"B", args.b, args.n, args.k, args.ldb};
 }
+inline InputMatrix tma_matrix_c(const MatmulArguments& args) {
+  return {"C", args.c, args.m, args.n, args.ldc};
+}
 
 // Every rule of TMA for copies of boxes of box_rows × box_columns elements, checked before the
 // driver is asked; the sentence names the matrix, the value, the rule and the way out. CUDA Driver

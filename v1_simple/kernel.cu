@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     for (int kk = 0; kk < kBlockK; kk += 16) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        ptx::wgmma_m64n128k16(acc[i], matrix_descriptor(&smem.a[i * 64 * kBlockK + kk]),
-                              matrix_descriptor(&smem.b[kk]), accumulate || kk > 0);
+        ptx::wgmma_m64n128k16(acc[i], matrix_descriptor(&smem.a[i * 64 * kBlockK], kk),
+                              matrix_descriptor(smem.b, kk), accumulate || kk > 0);
       }
     }
     ptx::wgmma_commit_group();

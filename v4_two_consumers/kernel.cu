@@ -83,7 +83,7 @@ __host__ __device__ TileCoordinates tile_coordinates(int x, int y, const Rasteri
   const auto [group, in_group] = raster.tiles_per_group.divmod(x);
   const int first = group * kSwizzleSize;
   const auto [row, column] =
-      first + kSwizzleSize <= raster.n_tiles  // else the last group, which is narrower
+      first + kSwizzleSize <= raster.across  // else the last group, which is narrower
           ? FastDivmod::Result{in_group / kSwizzleSize, in_group % kSwizzleSize}
           : raster.last_group_width.divmod(in_group);
   return {row, first + column};
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     ptx::wgmma_fence();
 #pragma unroll
     for (int kk = 0; kk < kBlockK; kk += 16) {
-      ptx::wgmma_m64n256k16(acc, matrix_descriptor(&smem.a[stage][warpgroup][kk]),
-                            matrix_descriptor(&smem.b[stage][kk]), accumulate || kk > 0);
+      ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a[stage][warpgroup], kk),
+                            matrix_descriptor(smem.b[stage], kk), accumulate || kk > 0);
     }
     ptx::wgmma_commit_group();
   };

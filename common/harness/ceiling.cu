@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     ptx::wgmma_fence();
 #pragma unroll
     for (int kk = 0; kk < 64; kk += 16) {
-      ptx::wgmma_m64n256k16(acc, matrix_descriptor(&smem.a[warpgroup][kk]),
-                            matrix_descriptor(&smem.b[kk]), step > 0 || kk > 0);
+      ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a[warpgroup], kk),
+                            matrix_descriptor(smem.b, kk), step > 0 || kk > 0);
     }
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();

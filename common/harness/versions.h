@@ -23,6 +23,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream);
 namespace v5_async_mma {
 Status matmul(const MatmulArguments& args, cudaStream_t stream);
 }
+namespace v6_persistent {
+Status matmul(const MatmulArguments& args, cudaStream_t stream);
+}
 
 namespace harness {
 
@@ -32,13 +35,14 @@ struct Version {
 };
 
 // In ladder order. Whoever uses it links every version.
-inline const std::array<Version, 5>& versions() {
-  static const std::array<Version, 5> all = {{
+inline const std::array<Version, 6>& versions() {
+  static const std::array<Version, 6> all = {{
       {"v1_simple", v1_simple::matmul},
       {"v2_pipelined", v2_pipelined::matmul},
       {"v3_warp_specialized", v3_warp_specialized::matmul},
       {"v4_two_consumers", v4_two_consumers::matmul},
       {"v5_async_mma", v5_async_mma::matmul},
+      {"v6_persistent", v6_persistent::matmul},
   }};
   return all;
 }

@@ -25,4 +25,36 @@ __device__ __forceinline__ void cp_async_bulk_tensor_2d(void* destination, const
       : "memory");
 }
 
+// cp.async.bulk.tensor.2d, shared to global: starts the copy of the box at `source` in the calling
+// block's shared memory to (column, row) of the tensor; elements outside it are not written. Part
+// of the calling thread's current bulk group. One thread, after fence_proxy_async of those who
+// wrote the box and a barrier. PTX ISA, "cp.async.bulk.tensor".
+__device__ __forceinline__ void cp_async_bulk_tensor_2d(const CUtensorMap* map, int column, int row,
+                                                        const void* source) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(column), "r"(row), "r"(shared_address(source))
+      : "memory");
+}
+
+// cp.async.bulk.commit_group: the stores that the calling thread has started since its last commit
+// become one bulk group. PTX ISA, "cp.async.bulk.commit_group".
+__device__ __forceinline__ void cp_async_bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// cp.async.bulk.wait_group.read: waits until at most `kPending` of the calling thread's newest bulk
+// groups have yet to read their sources; those of the others may be overwritten.
+// PTX ISA, "cp.async.bulk.wait_group".
+template <int kPending>
+__device__ __forceinline__ void cp_async_bulk_wait_group_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+
+// fence.proxy.async: what the calling thread has written to its block's shared memory is seen by
+// TMA operations that follow a barrier. Each thread that wrote. PTX ISA, "membar / fence".
+__device__ __forceinline__ void fence_proxy_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 }  // namespace ptx

@@ -1,7 +1,9 @@
 // The block, its warps and warp groups: who a thread is, and the memory that a block shares.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <shared_address.cuh>
 
 #include <cstdint>
 
@@ -32,6 +34,36 @@ __device__ __forceinline__ uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane
                : "r"(value), "r"(lane_mask)
                : "memory");
   return received;
+}
+
+// stmatrix.m8n8.x4: stores four 8 × 8 matrices of fp16 to shared memory. Lane l passes the address
+// of row l % 8 of matrix l / 8 (16 bytes, aligned), and holds elements (l / 4, 2(l % 4)) and the
+// next of each matrix. One whole warp. PTX ISA, "stmatrix".
+__device__ __forceinline__ void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1,
+                                                 half2 matrix2, half2 matrix3) {
+  const auto bits = [](half2 pair) { return *reinterpret_cast<const uint32_t*>(&pair); };
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   shared_address(row)),
+               "r"(bits(matrix0)), "r"(bits(matrix1)), "r"(bits(matrix2)), "r"(bits(matrix3))
+               : "memory");
+}
+
+// bar.sync: a barrier of `threads` threads, whole warps, that name the same `barrier` (1 … 15; 0 is
+// __syncthreads). PTX ISA, "bar / barrier".
+__device__ __forceinline__ void bar_sync(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+// setmaxnreg: the calling warp group gives registers back, or waits for more: kRegisters a thread
+// from here on (24 … 256, a multiple of 8). All warps of a warp group; needs __launch_bounds__ with
+// a minimum of one block. PTX ISA, "setmaxnreg".
+template <int kRegisters>
+__device__ __forceinline__ void setmaxnreg_dec() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters) : "memory");
+}
+template <int kRegisters>
+__device__ __forceinline__ void setmaxnreg_inc() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters) : "memory");
 }
 
 }  // namespace ptx

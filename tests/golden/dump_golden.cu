@@ -48,9 +48,9 @@ __global__ void wgmma_kernel(golden::Product product, uint16_t* out) {
   float acc[kN / 2];
   ptx::wgmma_fence();
   if constexpr (kN == 128) {
-    ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a), matrix_descriptor(smem.b), false);
+    ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
   } else {
-    ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a), matrix_descriptor(smem.b), false);
+    ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
   }
   ptx::wgmma_commit_group();
   ptx::wgmma_wait_group<0>();

@@ -137,10 +137,10 @@ __global__ void wgmma_kernel(const half* a, const half* b, float* d, bool accumu
 #pragma unroll
   for (int kk = 0; kk < 64; kk += 16) {
     if constexpr (kN == 128) {
-      ptx::wgmma_m64n128k16(acc, matrix_descriptor(&smem.a[kk]), matrix_descriptor(&smem.b[kk]),
+      ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a, kk), matrix_descriptor(smem.b, kk),
                             accumulate || kk > 0);
     } else {
-      ptx::wgmma_m64n256k16(acc, matrix_descriptor(&smem.a[kk]), matrix_descriptor(&smem.b[kk]),
+      ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a, kk), matrix_descriptor(smem.b, kk),
                             accumulate || kk > 0);
     }
   }
