@@ -1,8 +1,9 @@
 // Waits that give up, for builds with BOUNDED_WAITS (the debug preset): a kernel that hangs says
 // which block and warp waited for which stage of which barrier, at which line, and stops.
-// Included by mbarrier.cuh.
+// Included by mbarrier.cuh, after MBarrier.
 #pragma once
 
+#include <shared_address.cuh>
 #include <source_line.h>
 
 #include <cstdint>

@@ -5,10 +5,11 @@
 
 #include <cstdint>
 
-// Divides 0 ≤ n < 2^31 by 1 ≤ divisor < 2^31, exactly: with 2^(s-1) < divisor ≤ 2^s, the quotient
-// is n · ceil(2^(31+s) / divisor) / 2^(31+s), because the rounding of the multiplier adds less than
-// n · divisor / 2^(31+s) < 1 part in `divisor`. The multiplier fits 32 bits. (Granlund, Montgomery:
-// Division by Invariant Integers using Multiplication.)
+// Divides 0 ≤ n < 2^31 by 1 ≤ d < 2^31, exactly. For d > 1, with 2^(s-1) < d ≤ 2^s, the quotient is
+// floor(n · m / 2^(31+s)) with m = ceil(2^(31+s) / d) = (2^(31+s) + e) / d, 0 ≤ e < d: the excess
+// over n / d is (n · e / 2^(31+s)) / d < 1 / d, since n < 2^31 and e < d ≤ 2^s; too little to reach
+// the next whole number. m < 2^32, since d > 2^(s-1). (Granlund, Montgomery: Division by Invariant
+// Integers using Multiplication.)
 class FastDivmod {
  public:
   struct Result {

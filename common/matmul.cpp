@@ -53,6 +53,12 @@ Status check_sizes(const MatmulArguments& args) {
   if (status.ok()) status = check_leading_dimension("A", "lda", args.lda, "k", args.k);
   if (status.ok()) status = check_leading_dimension("B", "ldb", args.ldb, "k", args.k);
   if (status.ok()) status = check_leading_dimension("C", "ldc", args.ldc, "n", args.n);
+  constexpr int64_t kLeadingDimensionLimit = int64_t{1}
+                                             << 39;  // 2^40 bytes, as TMA has for A and B
+  if (status.ok() && args.ldc >= kLeadingDimensionLimit) {
+    return {ExitCode::kUsage, "C: " + value("ldc", args.ldc) +
+                                  " makes a row pitch of 2^40 bytes or more; pass a smaller ldc"};
+  }
   return status;
 }
 

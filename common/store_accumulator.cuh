@@ -47,8 +47,8 @@ __device__ __forceinline__ void store_pair(const OutputMatrix& c, int row, int c
 // (registers 4j+2, 4j+3), in columns 8j + 2(l%4) and the next. PTX ISA, "Register Fragments for
 // wgmma.mma_async.m64nNk16".
 
-// Stores it two elements at a time, its first element at (row, column) of c, as far as it lies
-// inside. One warp group.
+// Stores an accumulator two elements at a time, its first element at (row, column) of c, as far as
+// it lies inside. One warp group.
 template <int kRegisters>
 __device__ __forceinline__ void store_accumulator_in_pairs(const float (&acc)[kRegisters],
                                                            const OutputMatrix& c, int row,
@@ -76,10 +76,10 @@ __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4]) {
   }
 }
 
-// Stores it eight elements at a time, where it lies inside c and alignment allows it, else in
-// pairs. In pairs, a warp's store touches 16 bytes of each of 8 rows, half a sector of memory;
-// after the transpose each lane of a quad has 8 of every 32 columns, and a warp's store covers 64
-// whole bytes of each row. One warp group.
+// Stores an accumulator eight elements at a time, where it lies inside c and alignment allows it,
+// else in pairs. In pairs, a warp's store touches 16 bytes of each of 8 rows, half a sector of
+// memory; after the transpose each lane of a quad has 8 of every 32 columns, and a warp's store
+// covers 64 whole bytes of each row. One warp group.
 template <int kRegisters>
 __device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters],
                                                   const OutputMatrix& c, int row, int column) {

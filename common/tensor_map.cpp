@@ -40,7 +40,6 @@ EncodeTiled find_encoder() {
 
 Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns) {
   const std::string ld = leading_dimension_name(matrix);
-  const int64_t pitch = matrix.leading_dimension * int64_t{sizeof(half)};
   if (matrix.base == nullptr) {
     return broken_rule(matrix, "the pointer is null; pass device memory");
   }
@@ -67,6 +66,7 @@ Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns
                                    "pass a smaller " +
                                    ld);
   }
+  const int64_t pitch = matrix.leading_dimension * int64_t{sizeof(half)};
   if (pitch % kPitchMultiple != 0) {
     const int64_t elements = kPitchMultiple / int64_t{sizeof(half)};
     const int64_t padded = (matrix.leading_dimension + elements - 1) / elements * elements;

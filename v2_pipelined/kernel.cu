@@ -72,12 +72,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   Accumulator acc;  // never cleared: the first WGMMA of the tile overwrites it
   uint32_t phases = 0;  // one phase bit per stage
   int stage = 0;
-#pragma unroll kStages  // makes the stage a compile-time constant in each copy of the body
+#pragma unroll kStages  // makes the stage a compile-time constant in the copies
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     ptx::mbarrier_wait_parity(&smem.full[stage], (phases >> stage) & 1);
     multiply_tile(acc, stage, k_tile > 0);
-    ptx::wgmma_wait_group<0>();
-    __syncthreads();  // no warp still needs the K tile
+    ptx::wgmma_wait_group<0>();  // the whole warp group has read the K tile
+    __syncthreads();  // for the reader: the wait speaks for all four warps already
     if (threadIdx.x == 0 && k_tile + kStages < k_tiles) load_tile(k_tile + kStages, stage);
     phases ^= 1u << stage;
     stage = (stage + 1) % kStages;

@@ -29,7 +29,7 @@ struct SharedStorage {
   alignas(1024) half a[kStages][kConsumers][64 * kBlockK];  // one slab for each consumer
   alignas(1024) half b[kStages][kBlockN * kBlockK];
   MBarrier full[kStages];  // completes on 1 arrival + kStageBytes
-  MBarrier empty[kStages];  // completes on 2 arrivals: one thread of each consumer
+  MBarrier empty[kStages];  // completes on 2 arrivals: one thread speaks for its whole consumer
 };
 
 using Accumulator = float[kBlockN / 2];  // a thread's registers of one m64n256 product
@@ -58,18 +58,18 @@ class Pipeline {
   __device__ MBarrier* consumer_barrier() { return &empty_[consumer.stage]; }
   __device__ void consumer_advance() { advance(consumer); }
 
-  struct Place {
+  struct State {
     int stage;
     uint32_t phase;  // flips when the stage wraps around
   };
-  Place producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
+  State producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
 
  private:
-  __device__ static void wait(MBarrier* barriers, Place place) {
-    ptx::mbarrier_wait_parity(&barriers[place.stage], place.phase);
+  __device__ static void wait(MBarrier* barriers, State state) {
+    ptx::mbarrier_wait_parity(&barriers[state.stage], state.phase);
   }
-  __device__ static void advance(Place& place) {
-    if (++place.stage == kStages) place = {0, place.phase ^ 1};
+  __device__ static void advance(State& state) {
+    if (++state.stage == kStages) state = {0, state.phase ^ 1};
   }
   MBarrier* full_;
   MBarrier* empty_;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       if (ptx::elect_sync()) load_tile(k_tile, pipeline.producer.stage);
       pipeline.producer_advance();
     }
-    for (int i = 0; i < kStages; ++i) {  // drain: wait for the last releases
+    for (int i = 0; i < kStages; ++i) {  // drain; only clusters will need it
       pipeline.producer_acquire();
       pipeline.producer_advance();
     }
@@ -140,11 +140,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
   // --- consumer ---
   Accumulator acc;  // never cleared: the first WGMMA of the tile overwrites it
-#pragma unroll kStages  // makes the stage a compile-time constant in each copy of the body
+#pragma unroll kStages  // makes the stage a compile-time constant in the copies
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     pipeline.consumer_acquire();
     multiply_tile(acc, pipeline.consumer.stage, k_tile > 0);
-    ptx::wgmma_wait_group<0>();
+    ptx::wgmma_wait_group<0>();  // the whole warp group has read the K tile
     if (threadIdx.x % 128 == 0) ptx::mbarrier_arrive(pipeline.consumer_barrier());
     pipeline.consumer_advance();
   }

@@ -29,7 +29,7 @@ struct SharedStorage {
   alignas(1024) half a[kStages][kConsumers][64 * kBlockK];  // one slab for each consumer
   alignas(1024) half b[kStages][kBlockN * kBlockK];
   MBarrier full[kStages];  // completes on 1 arrival + kStageBytes
-  MBarrier empty[kStages];  // completes on 2 arrivals: one thread of each consumer
+  MBarrier empty[kStages];  // completes on 2 arrivals: one thread speaks for its whole consumer
 };
 
 using Accumulator = float[kBlockN / 2];  // a thread's registers of one m64n256 product
@@ -62,18 +62,18 @@ class Pipeline {
   }
   __device__ void consumer_advance() { advance(consumer); }
 
-  struct Place {
+  struct State {
     int stage;
     uint32_t phase;  // flips when the stage wraps around
   };
-  Place producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
+  State producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
 
  private:
-  __device__ static void wait(MBarrier* barriers, Place place) {
-    ptx::mbarrier_wait_parity(&barriers[place.stage], place.phase);
+  __device__ static void wait(MBarrier* barriers, State state) {
+    ptx::mbarrier_wait_parity(&barriers[state.stage], state.phase);
   }
-  __device__ static void advance(Place& place) {
-    if (++place.stage == kStages) place = {0, place.phase ^ 1};
+  __device__ static void advance(State& state) {
+    if (++state.stage == kStages) state = {0, state.phase ^ 1};
   }
   MBarrier* full_;
   MBarrier* empty_;
@@ -98,6 +98,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     matmul_kernel(const __grid_constant__ CUtensorMap map_a,
                   const __grid_constant__ CUtensorMap map_b, const OutputMatrix c, int k,
                   const Rasterization raster) {
+  static_assert(kStages >= 2, "a stage is released one K tile late");
   auto& smem = shared_storage<SharedStorage<kStages>>();
   const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(blockIdx.x, blockIdx.y, raster);
   const int tile_m = m_block * kBlockM;
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       if (ptx::elect_sync()) load_tile(k_tile, pipeline.producer.stage);
       pipeline.producer_advance();
     }
-    for (int i = 0; i < kStages; ++i) {  // drain: wait for the last releases
+    for (int i = 0; i < kStages; ++i) {  // drain; only clusters will need it
       pipeline.producer_acquire();
       pipeline.producer_advance();
     }
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
   // --- consumer ---
   Accumulator acc;  // never cleared: the first WGMMA of the tile overwrites it
-#pragma unroll kStages  // makes the stage a compile-time constant in each copy of the body
+#pragma unroll kStages  // makes the stage a compile-time constant in the copies
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     pipeline.consumer_acquire();
     multiply_tile(acc, pipeline.consumer.stage, k_tile > 0);

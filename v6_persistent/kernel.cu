@@ -33,7 +33,7 @@ struct SharedStorage {
   alignas(1024) half b[kStages][kBlockN * kBlockK];
   alignas(1024) half c[kConsumers][kStoreBuffers][64 * kStoreN];
   MBarrier full[kStages];  // completes on 1 arrival + kStageBytes
-  MBarrier empty[kStages];  // completes on 2 arrivals: one thread of each consumer
+  MBarrier empty[kStages];  // completes on 2 arrivals: one thread speaks for its whole consumer
 };
 
 using Accumulator = float[kBlockN / 2];  // a thread's registers of one m64n256 product
@@ -66,18 +66,18 @@ class Pipeline {
   }
   __device__ void consumer_advance() { advance(consumer); }
 
-  struct Place {
+  struct State {
     int stage;
     uint32_t phase;  // flips when the stage wraps around
   };
-  Place producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
+  State producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
 
  private:
-  __device__ static void wait(MBarrier* barriers, Place place) {
-    ptx::mbarrier_wait_parity(&barriers[place.stage], place.phase);
+  __device__ static void wait(MBarrier* barriers, State state) {
+    ptx::mbarrier_wait_parity(&barriers[state.stage], state.phase);
   }
-  __device__ static void advance(Place& place) {
-    if (++place.stage == kStages) place = {0, place.phase ^ 1};
+  __device__ static void advance(State& state) {
+    if (++state.stage == kStages) state = {0, state.phase ^ 1};
   }
   MBarrier* full_;
   MBarrier* empty_;
@@ -102,6 +102,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                   const __grid_constant__ CUtensorMap map_b,
                   const __grid_constant__ CUtensorMap map_c, const bool c_by_tma,
                   const OutputMatrix c, int k, const Rasterization raster) {
+  static_assert(kStages >= 2, "a stage is released one K tile late");
   auto& smem = shared_storage<SharedStorage<kStages>>();
   const int tiles = raster.along * raster.across;
   const int k_tiles = ceil_div(k, kBlockK);
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
         pipeline.producer_advance();
       }
     }
-    for (int i = 0; i < kStages; ++i) {  // drain: wait for the last releases
+    for (int i = 0; i < kStages; ++i) {  // drain; only clusters will need it
       pipeline.producer_acquire();
       pipeline.producer_advance();
     }

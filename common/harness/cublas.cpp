@@ -3,6 +3,8 @@
 #include <harness/cublas.h>
 #include <harness/device.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace harness {
@@ -50,6 +52,9 @@ std::string cublas_version() {
 
 Status cublas_matmul(const MatmulArguments& args) {
   if (!cublas().status.ok()) return cublas().status;
+  if (std::max({args.lda, args.ldb, args.ldc}) > std::numeric_limits<int>::max()) {
+    return {ExitCode::kUsage, "cublasGemmEx takes leading dimensions up to 2147483647"};
+  }
   // cuBLAS is column-major: it sees Cᵀ (n × m) = B · Aᵀ, where row-major B is a transposed matrix.
   const float alpha = 1, beta = 0;
   return cublas_status(

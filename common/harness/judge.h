@@ -9,11 +9,13 @@
 namespace harness {
 
 // How far a correct result may lie from the reference value `expected`, given Σ|a·b| = `magnitude`
-// over k products. In units of 2^-23 · magnitude (one unit in the last place of the largest partial
-// sum, at most): WGMMA adds 16 products to the running sum at a time, each step rounds or truncates
-// once: ceil(k / 16). The reference adds runs of 32 products in fp32, half a unit each: 16, and 4
-// more for its last roundings. Then the rounding to fp16: half a unit in the last place, which is
-// 2^-11 of the value or, among the subnormals, 2^-25.
+// over k products. In units of 2^-23 · magnitude, which is one unit in the last place of the
+// largest partial sum at most: one for each step of WGMMA, which adds 16 products to the running
+// sum at a time (ceil(k / 16) steps); 16 for the reference, which adds runs of 32 products in fp32,
+// half a unit each; 4 for last roundings. Then the rounding to fp16: half a unit in the last place,
+// 2^-11 of the value or, among the subnormals, 2^-25. One unit a step is no worst case: the tensor
+// core aligns all 17 addends and cuts each off. It holds where errors of both signs meet, as in all
+// data made here; strict are the whole numbers, which are compared bit by bit.
 constexpr __host__ __device__ float error_bound(float expected, float magnitude, int64_t k) {
   const float chain = static_cast<float>((k + 15) / 16 + 20);
   return (expected < 0 ? -expected : expected) * 0x1p-11f + 0x1p-25f + chain * 0x1p-23f * magnitude;

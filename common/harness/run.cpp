@@ -72,7 +72,18 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
       const Problem::Verdict verdict =
           problem.check([matmul](const MatmulArguments& args) { return matmul(args, nullptr); },
                         tile_shape(versions[i].name));
-      if (!verdict.status.ok()) return verdict.status;
+      if (!verdict.status.ok()) {
+        const Status named{verdict.status.code(),
+                           std::string(versions[i].name) + ": " + verdict.status.message()};
+        if (named.code() != ExitCode::kUsage || versions.size() == 1) return named;
+        // A limit of this version alone: the others go on.
+        if (result->contenders[i].checked) {
+          progress.say("");
+          std::fprintf(stderr, "%s\n", named.message().c_str());
+        }
+        result->contenders[i].checked = std::nullopt;
+        continue;
+      }
       if (verdict.right()) continue;
       *all_right = false;
       result->contenders[i].checked = false;
@@ -89,7 +100,7 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   std::vector<size_t> rows;  // of the result, for each contender
   const MatmulArguments args = problem.arguments();
   for (size_t i = 0; i < versions.size(); ++i) {
-    if (!*result->contenders[i].checked) continue;
+    if (!result->contenders[i].checked.value_or(false)) continue;
     const auto matmul = versions[i].matmul;
     contenders.push_back({versions[i].name, [matmul, args] { return matmul(args, nullptr); }});
     rows.push_back(i);
@@ -116,6 +127,22 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
     result->contenders[rows[i]].rounds_ms = times.rounds_ms[i];
   }
   result->throttled = times.throttled;
+
+  // Once more as it was timed: on this data, with whatever the launches before have left behind.
+  for (size_t i = 0; i < versions.size(); ++i) {
+    if (!result->contenders[i].checked.value_or(false)) continue;
+    const auto matmul = versions[i].matmul;
+    const Problem::Verdict verdict =
+        problem.check([matmul](const MatmulArguments& args) { return matmul(args, nullptr); },
+                      tile_shape(versions[i].name));
+    if (!verdict.status.ok()) return verdict.status;
+    if (verdict.right()) continue;
+    *all_right = false;
+    result->contenders[i].checked = false;
+    result->contenders[i].rounds_ms.clear();
+    std::fprintf(stderr, "%s was right before it was timed and wrong after:\n%s", versions[i].name,
+                 verdict.fault.c_str());
+  }
   choose_cublas(result);
   return {};
 }

@@ -1,5 +1,5 @@
 // Thread block clusters: blocks that run at the same time and reach each other's shared memory.
-// One function is one instruction.
+// One function is one instruction. For versions whose blocks work in pairs.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -20,7 +20,7 @@ struct MBarrier {
 
 namespace ptx {
 
-// mbarrier.init: starts phase 0, each phase of which completes on `arrivals` arrivals (1 … 2^20-1).
+// mbarrier.init: starts phase 0; every phase completes on `arrivals` arrivals (1 … 2^20-1).
 // One thread, once per barrier; others may use it after fence_mbarrier_init and a block barrier.
 // PTX ISA, "mbarrier.init".
 __device__ __forceinline__ void mbarrier_init(
@@ -34,8 +34,9 @@ __device__ __forceinline__ void mbarrier_init(
 #endif
 }
 
-// fence.mbarrier_init: makes the inits of the calling thread visible to the TMA unit and to the
-// cluster. One thread, after its inits, before the block (or cluster) barrier. PTX ISA, "fence".
+// fence.mbarrier_init: orders the calling thread's inits before their use anywhere in the cluster,
+// by TMA too (as CUTLASS relies on; PTX does not name the async proxy here). One thread, after its
+// inits, before the block (or cluster) barrier. PTX ISA, "membar / fence".
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

@@ -7,9 +7,10 @@
 
 namespace ptx {
 
-// wgmma.fence: orders the threads' earlier accesses to accumulator registers and shared memory
-// before the WGMMAs that follow. Before the first WGMMA, and whenever registers were touched since.
-// PTX ISA, "wgmma.fence".
+// wgmma.fence: orders the threads' earlier accesses to accumulator registers before the WGMMAs that
+// follow. Before the first WGMMA, and whenever other instructions have touched those registers
+// since. It says nothing of shared memory: what threads, not TMA, have written there needs
+// fence.proxy.async. PTX ISA, "wgmma.fence".
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -21,7 +22,9 @@ __device__ __forceinline__ void wgmma_commit_group() {
 }
 
 // wgmma.wait_group: waits until at most `kPending` of the newest wgmma-groups are unfinished. The
-// others have read their operands and written their accumulators. PTX ISA, "wgmma.wait_group".
+// others have read their operands and written their accumulators, for the whole warp group. (The
+// compiler is not told which registers that concerns; tests/build/ptx.py checks that none is read
+// too early.) PTX ISA, "wgmma.wait_group".
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait_group() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");

@@ -92,7 +92,7 @@ int64_t count_changed(const half* buffer, int64_t count, uint16_t bits,
   int64_t changed = 0;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t offset = buffer + i - args.c;
-    const bool inside = offset >= 0 && offset / args.ldc < args.m && offset % args.ldc < args.n;
+    const bool inside = args.n > 0 && offset >= 0 && offset / args.ldc < args.m && offset % args.ldc < args.n;
     if (!inside && __half_as_ushort(buffer[i]) != bits) ++changed;
   }
   return changed;

@@ -41,6 +41,14 @@ def main(versions):
                 print(f"{version}/kernel.cu:{number}: names a version: {line.strip()}")
                 failed = True
 
+    # harness/versions.h repeats the tile shapes, for messages.
+    for version in versions:
+        shape = tuple(int(re.search(rf"kBlock{letter} = (\d+)", read(f"{version}/kernel.cu"))[1])
+                      for letter in "MN")
+        if shape != ((128, 128) if version[:2] in ("v1", "v2", "v3") else (128, 256)):
+            print(f"{version}: tile_shape() in common/harness/versions.h does not know {shape}")
+            failed = True
+
     drivers = {version: read(f"{version}/driver.cpp").replace(version, "VERSION")
                for version in versions}
     for version, text in drivers.items():

@@ -49,7 +49,8 @@ TEST(Timing, RoundsRotateAndAreAllTimed) {
   ASSERT_TRUE(time_interleaved(
                   contenders, {4, 1}, [&](int done, int) { last_done = done; }, &timing)
                   .ok());
-  EXPECT_EQ(order, "abcabcbcacababc") << "one round to warm up, then each begins one further on";
+  EXPECT_EQ(order, "abcabcacbcabcba")
+      << "one round to warm up; each begins one further on, odd ones backwards";
   EXPECT_EQ(last_done, 12);
   ASSERT_EQ(timing.rounds_ms.size(), 3u);
   for (const auto& rounds : timing.rounds_ms) {
@@ -62,7 +63,7 @@ TEST(Timing, AFailedLaunchEndsIt) {
   Timing timing;
   const Status status = time_interleaved(
       {{"broken", [] { return Status(ExitCode::kUsage, "will not"); }}}, {2, 0}, nullptr, &timing);
-  EXPECT_EQ(status.message(), "will not");
+  EXPECT_EQ(status.message(), "broken: will not");
 }
 
 TEST(Device, KnowsWhatItIs) {

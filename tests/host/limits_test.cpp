@@ -4,7 +4,9 @@
 #include <matmul.h>
 #include <tensor_map.h>
 
+#include <limits>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -125,6 +127,15 @@ TEST(Arguments, LeadingDimensionsCoverARow) {
   args = arguments();
   args.ldc = 19;
   expect_sentence(check_arguments(args), {"C:", "ldc = 19", "n = 20"});
+}
+
+TEST(Arguments, LeadingDimensionsEndWhereBytesDo) {
+  MatmulArguments args = arguments();
+  args.ldc = int64_t{1} << 39;
+  expect_sentence(check_arguments(args), {"C:", "549755813888", "2^40"});
+  InputMatrix matrix = good();
+  matrix.leading_dimension = std::numeric_limits<int64_t>::max();
+  expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "2^40"});
 }
 
 TEST(Arguments, CIsAPointerToHalves) {

@@ -5,7 +5,7 @@
 
 namespace ptx {
 
-// mbarrier.try_wait.parity.relaxed (PTX ISA 8.0): as mbarrier_wait_parity, but what happened before
+// mbarrier.try_wait.parity.relaxed (PTX ISA 8.6): as mbarrier_wait_parity, but what happened before
 // the phase completed is not promised to be visible to the calling thread's own loads.
 __device__ __forceinline__ void mbarrier_wait_parity_relaxed(MBarrier* barrier, uint32_t parity) {
   uint32_t complete;
