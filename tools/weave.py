@@ -228,7 +228,7 @@ def ablation_table(name, folder):
 COUNTERS = {
     "time_ms": ("ms", ".3f"),
     "tensor_pipe_pct": ("tensor pipe busy, %", ".1f"),
-    "sm_clock_ghz": ("SM clock, GHz", ".2f"),
+    "sm_clock_ghz": ("SM clock, GHz", ".3f"),
     "dram_read_gb": ("read from DRAM, GB", ".2f"),
     "dram_pct": ("DRAM busy, %", ".0f"),
     "l2_gb": ("through L2, GB", ".1f"),
