@@ -3,24 +3,48 @@
 A quoted part stands between two comments and is replaced whole:
   <!-- weave: ladder v* -->                   one row a version: its idea, its size, its chapter
   <!-- weave: results compare-h200.json -->   the table of a result file
+  <!-- weave: order compare-h200.json compare-h200-2.json compare-h200-3.json -->
+                                              each step in several processes, and whether they agree
+                                              (a version's name behind the files: that step alone)
   <!-- weave: steps compare-h200.json v1_simple v2_pipelined -->
-                                              two versions of a result file, size by size
+                                              two contenders of a result file, size by size
+  <!-- weave: ablation ablate-v4-h200.json -->  variants beside their default
+  <!-- weave: counters counters-h200.json -->   hardware counters (versions' names: these alone)
   <!-- weave: diff v1_simple v2_pipelined --> diff -u of two kernel.cu
   <!-- weave: code v1_simple first .. last --> lines of a kernel.cu, from the first line that holds
                                               the text `first` to the next one that holds `last`
   <!-- end -->
 
+Also draws docs/figures (tools/plot.py), where there is matplotlib.
+
 usage: weave.py [--check]   (--check: change nothing, fail if something would change)
 """
 import difflib
 import json
+import os
 import pathlib
 import re
 import statistics
 import sys
 
+import plot
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
 PART = re.compile(r"(<!-- weave: (\w+) (.*?) -->\n).*?(<!-- end -->)", re.S)
+NOT_MEASURED = "(not measured yet)\n"
+APIS = {"cublas_gemm_ex": "cublasGemmEx", "cublas_lt": "cublasLt"}
+
+
+def link(target, folder, text=None):
+    """A link to a file of this repository from a page in `folder`."""
+    relative = pathlib.PurePath(os.path.relpath(target, folder)).as_posix()
+    return f"[{text or relative}]({relative})"
+
+
+def table(head, rows):
+    return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head),
+            *("| " + " | ".join(row) + " |" for row in rows)]
 
 
 def read_kernel(version):
@@ -33,33 +57,38 @@ def changed_lines(before, after):
     return f"−{diff.count('-')} / +{diff.count('+')}"
 
 
-def ladder_table(pattern):
+def ladder_table(pattern, folder):
     """The idea is what line 1 of kernel.cu says of it."""
     versions = sorted((path.parent.name for path in ROOT.glob(f"{pattern}/kernel.cu")),
                       key=lambda name: int(re.match(r"v(\d+)_", name)[1]))
-    lines = ["| version | its idea | lines of kernel.cu | changed lines | chapter |",
-             "| --- | --- | --- | --- | --- |"]
+    rows = []
     before = None
     for version in versions:
         text = read_kernel(version)
         idea = re.match(r"// v\d+: (.*?)\.? Chapter:", text[0])[1]
-        changes = changed_lines(before, text) if before else "–"
-        chapter = f"docs/{version}.md"
-        link = f"[{chapter}]({chapter})" if (ROOT / chapter).exists() else "–"
-        lines.append(f"| [{version}]({version}/kernel.cu) | {idea} | {len(text)} | {changes} "
-                     f"| {link} |")
+        chapter = ROOT / "docs" / f"{version}.md"
+        rows.append([link(ROOT / version / "kernel.cu", folder, version), idea, str(len(text)),
+                     changed_lines(before, text) if before else "–",
+                     link(chapter, folder) if chapter.exists() else "–"])
         before = text
-    return "\n".join(lines) + "\n"
+    head = ["version", "its idea", "lines of kernel.cu", "changed lines", "chapter"]
+    return "\n".join(table(head, rows)) + "\n"
 
 
 def read_results(name):
-    path = ROOT / "docs" / "results" / name
+    path = RESULTS / name
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def size_of(problem):
-    m, n, k = problem["m"], problem["n"], problem["k"]
-    return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
+def contenders_of(problem):
+    return {entry["name"]: entry for entry in problem["contenders"]}
+
+
+def versions_of(root):
+    """The contenders that are kernels of this repository, in the order measured."""
+    return list(dict.fromkeys(entry["name"] for problem in root["problems"]
+                              for entry in problem["contenders"]
+                              if re.match(r"v\d+_", entry["name"])))
 
 
 def describe_run(root):
@@ -73,58 +102,156 @@ def describe_run(root):
             + ("every result checked" if checked else "NOT every result was right"))
 
 
-def results_table(name):
-    """One row a version, one pair of columns a problem: TFLOP/s and the ratio to cuBLAS."""
-    root = read_results(name)
-    if root is None:
-        return "(not measured yet)\n"
-    problems = root["problems"]
-    head = ["version"] + [size_of(problem) for problem in problems]
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    for index, contender in enumerate(problems[0]["contenders"]):
-        row = [contender["name"]]
-        for problem in problems:
-            entry = problem["contenders"][index]
-            if "ms" not in entry:
-                row.append("wrong" if entry["checked"] is False else "–")
-            elif entry["name"] == "cublas":
-                row.append(f"{entry['tflops']:.0f} TFLOP/s")
-            else:
-                row.append(f"{entry['ratio_to_cublas']:.3f} ({entry['tflops']:.0f})")
-        lines.append("| " + " | ".join(row) + " |")
-    lines.append("")
-    lines.append("Ratio to cuBLAS in the same round (above 1 is faster than cuBLAS), and TFLOP/s; "
-                 + describe_run(root)
-                 + f"; raw times in [docs/results/{name}](docs/results/{name}).")
-    return "\n".join(lines) + "\n"
+def rounds_ratio(slow, fast):
+    """Times of `slow` over times of `fast`, round by round."""
+    return [a / b for a, b in zip(slow["rounds_ms"], fast["rounds_ms"])]
 
 
-def steps_table(name, before, after):
-    """One row a problem: both versions and cuBLAS, and what the step from one to the other buys."""
+def median_and_range(ratios):
+    if not ratios:
+        return "–"
+    return f"{statistics.median(ratios):.3f} [{min(ratios):.3f} – {max(ratios):.3f}]"
+
+
+def ratio_cell(entry):
+    if entry is None or "ms" not in entry:
+        return "wrong" if entry and entry["checked"] is False else "–"
+    return f"{entry['ratio_to_cublas']:.3f} ({entry['tflops']:.0f})"
+
+
+def results_table(name, folder):
+    """One row a version, one column a problem: the ratio to cuBLAS, and TFLOP/s. Which of the two
+    ways of asking cuBLAS is `cublas`, and which the other contender, differs between problems."""
     root = read_results(name)
     if root is None:
-        return "(not measured yet)\n"
-    lines = [f"| size | {before} ms | {after} ms | cuBLAS ms | {before} / cuBLAS "
-             f"| {after} / cuBLAS | the step [min – max] |", "|" + " --- |" * 7]
+        return NOT_MEASURED
+    problems = [contenders_of(problem) for problem in root["problems"]]
+    rows = [[version] + [ratio_cell(entries.get(version)) for entries in problems]
+            for version in versions_of(root)]
+    best, other = ["**cuBLAS**"], ["cuBLAS, asked the other way"]
+    for entries in problems:
+        cublas = entries["cublas"]
+        best.append(f"**1** ({cublas['tflops']:.0f}) {APIS[cublas['api']]}")
+        rest = [api for api in APIS if api in entries]
+        other.append(f"{ratio_cell(entries[rest[0]])} {APIS[rest[0]]}" if rest else "–")
+    rows += [best, other]
+    rows.append(["WGMMA alone"] + [ratio_cell(entries.get("wgmma_ceiling"))
+                                   for entries in problems])
+    head = ["version"] + [plot.size_of(problem) for problem in root["problems"]]
+    text = (f"Ratio to cuBLAS in the same round (above 1: faster than cuBLAS), in brackets TFLOP/s; "
+            f"{describe_run(root)}; raw times in {link(RESULTS / name, folder)}. 1 is the better of "
+            f"`cublasGemmEx` and the best of cublasLt's heuristics, size by size. \"WGMMA alone\": as "
+            f"many WGMMAs on operands that are already in shared memory; no matmul, a ceiling.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
+
+
+def order_table(words, folder):
+    """One row a step, one column a problem: what each process says of the step."""
+    names = [word for word in words.split() if word.endswith(".json")]
+    only = [word for word in words.split() if not word.endswith(".json")]
+    roots = [read_results(name) for name in names]
+    if None in roots:
+        return NOT_MEASURED
+    versions = versions_of(roots[0])
+    rows = []
+    for before, after in zip(versions, versions[1:]):
+        if only and after not in only:
+            continue
+        row = [f"{before} → {after}"]
+        for index in range(len(roots[0]["problems"])):
+            entries = [contenders_of(root["problems"][index]) for root in roots]
+            ratios = [rounds_ratio(each[before], each[after]) for each in entries]
+            if not all(ratios):
+                row.append("–")
+                continue
+            medians = [statistics.median(each) for each in ratios]
+            verdict = ("faster" if min(medians) > 1 else
+                       "slower" if max(medians) < 1 else "undecided")
+            row.append(f"**{verdict}** " + ", ".join(f"{each:.3f}" for each in medians))
+        rows.append(row)
+    head = ["step"] + [plot.size_of(problem) for problem in roots[0]["problems"]]
+    files = ", ".join(link(RESULTS / name, folder, name) for name in names)
+    text = (f"Time before / time after, median over the rounds, in {len(names)} fresh processes "
+            f"({files}); faster or slower: in all {len(names)}.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
+
+
+def steps_table(words, _folder):
+    """One row a problem: two contenders and cuBLAS, and what the step from one to the other buys."""
+    name, before, after = words.split()
+    root = read_results(name)
+    if root is None:
+        return NOT_MEASURED
+    rows = []
     for problem in root["problems"]:
-        entries = {entry["name"]: entry for entry in problem["contenders"]}
-        row = [size_of(problem)]
-        row += [f"{entries[each]['ms']:.4f}" if "ms" in entries[each] else "–"
-                for each in (before, after, "cublas")]
-        row += [f"{entries[each]['ratio_to_cublas']:.3f}" if "ms" in entries[each] else "–"
-                for each in (before, after)]
-        pairs = zip(entries[before]["rounds_ms"], entries[after]["rounds_ms"])
-        ratios = [old / new for old, new in pairs]
-        row.append(f"{statistics.median(ratios):.3f} [{min(ratios):.3f} – {max(ratios):.3f}]"
-                   if ratios else "–")
-        lines.append("| " + " | ".join(row) + " |")
-    lines.append("")
-    lines.append("Medians in ms; ratios of times in the same round (above 1: faster than cuBLAS, and "
-                 f"for the step: {after} faster than {before}); " + describe_run(root) + ".")
-    return "\n".join(lines) + "\n"
+        entries = contenders_of(problem)
+        rows.append([plot.size_of(problem)]
+                    + [f"{entries[each]['ms']:.4f}" if "ms" in entries[each] else "–"
+                       for each in (before, after, "cublas")]
+                    + [f"{entries[each]['ratio_to_cublas']:.3f}" if "ms" in entries[each] else "–"
+                       for each in (before, after)]
+                    + [median_and_range(rounds_ratio(entries[before], entries[after]))])
+    head = ["size", f"{before} ms", f"{after} ms", "cuBLAS ms", f"{before} / cuBLAS",
+            f"{after} / cuBLAS", "the step [min – max]"]
+    text = (f"Medians in ms; ratios of times in the same round (above 1: faster than cuBLAS, and for "
+            f"the step: {after} faster than {before}); {describe_run(root)}.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
 
 
-def kernel_diff(before, after):
+def ablation_table(name, folder):
+    """One row a variant, three columns a problem. The first contender is the default; a variant that
+    is a patch is linked to it."""
+    root = read_results(name)
+    if root is None:
+        return NOT_MEASURED
+    versions = versions_of(root)
+    rows = []
+    for version in versions:
+        patch = ROOT / "tools" / "ablations" / (re.sub(r"_stages_\d+$", "", version) + ".patch")
+        row = [link(patch, folder, version) if patch.exists() else version]
+        for problem in root["problems"]:
+            entries = contenders_of(problem)
+            entry = entries[version]
+            row += ([f"{entry['ms']:.4f}",
+                     "1" if version == versions[0] else
+                     median_and_range(rounds_ratio(entries[versions[0]], entry)),
+                     f"{entry['ratio_to_cublas']:.3f}"] if "ms" in entry else ["wrong", "–", "–"])
+        rows.append(row)
+    head = ["variant"]
+    for problem in root["problems"]:
+        head += [f"{plot.size_of(problem)}: ms", f"× {versions[0]} [min – max]", "/ cuBLAS"]
+    text = (f"× {versions[0]}: its time / the variant's in the same round, above 1: the variant is "
+            f"faster; {describe_run(root)}; raw times in {link(RESULTS / name, folder)}.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
+
+
+COUNTERS = {
+    "time_ms": ("ms", ".3f"),
+    "tensor_pipe_pct": ("tensor pipe busy, %", ".1f"),
+    "sm_clock_ghz": ("SM clock, GHz", ".3f"),
+    "dram_read_gb": ("read from DRAM, GB", ".2f"),
+    "dram_pct": ("DRAM busy, %", ".0f"),
+    "l2_gb": ("through L2, GB", ".1f"),
+    "l2_hit_pct": ("L2 hits, %", ".0f"),
+}
+
+
+def counters_table(words, folder):
+    name, *only = words.split()
+    root = read_results(name)
+    if root is None:
+        return NOT_MEASURED
+    m, n, k = map(int, root["size"].split("x"))
+    rows = [[version] + [format(values[key], form) for key, (_, form) in COUNTERS.items()]
+            for version, values in root["versions"].items() if not only or version in only]
+    head = [plot.size_of({"m": m, "n": n, "k": k})] + [title for title, _ in COUNTERS.values()]
+    text = (f"One launch of each under Nsight Compute, clocks left alone, {root['device']}; metrics "
+            f"by name in {link(RESULTS / name, folder)}.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
+
+
+def kernel_diff(words, _folder):
+    before, after = words.split()
     paths = [f"{version}/kernel.cu" for version in (before, after)]
     diff = difflib.unified_diff(read_kernel(before), read_kernel(after), *paths, lineterm="")
     return "```diff\n" + "\n".join(diff) + "\n```\n"
@@ -134,7 +261,7 @@ def indent(line):
     return len(line) - len(line.lstrip())
 
 
-def kernel_code(words):
+def kernel_code(words, _folder):
     version, _, span = words.partition(" ")
     first, last = span.split(" .. ")
     text = read_kernel(version)
@@ -149,29 +276,49 @@ def kernel_code(words):
 WEAVERS = {
     "ladder": ladder_table,
     "results": results_table,
-    "steps": lambda words: steps_table(*words.split()),
-    "diff": lambda words: kernel_diff(*words.split()),
+    "order": order_table,
+    "steps": steps_table,
+    "ablation": ablation_table,
+    "counters": counters_table,
+    "diff": kernel_diff,
     "code": kernel_code,
 }
 
 
-def weave(text):
-    return PART.sub(lambda part: part[1] + WEAVERS[part[2]](part[3]) + part[4], text)
+def weave(text, folder):
+    return PART.sub(lambda part: part[1] + WEAVERS[part[2]](part[3], folder) + part[4], text)
+
+
+def figures():
+    """docs/figures: the whole ladder, and for each version the ladder up to it."""
+    root = read_results("compare-h200.json")
+    if root is None or not plot.available():
+        return {}
+    folder = ROOT / "docs" / "figures"
+    drawn = {folder / "progress.svg": plot.progress(root)}
+    for version in versions_of(root):
+        drawn[folder / f"progress-{version.split('_')[0]}.svg"] = plot.progress(root, upto=version)
+    return drawn
 
 
 def main():
     check = "--check" in sys.argv[1:]
-    stale = []
+    fresh = {}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        if not path.exists():
+        if path.exists():
+            fresh[path] = weave(path.read_text(encoding="utf-8"), path.parent)
+    fresh.update(figures())
+    stale = []
+    for path, text in fresh.items():
+        now = path.read_text(encoding="utf-8") if path.exists() else None
+        if now == text:
             continue
-        text = path.read_text(encoding="utf-8")
-        woven = weave(text)
-        if woven == text:
-            continue
+        if check and now and path.suffix == ".svg" and plot.made_by_another(now):
+            continue  # the same figure in other words, perhaps
         stale.append(str(path.relative_to(ROOT)))
         if not check:
-            path.write_text(woven, encoding="utf-8")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     if stale:
         print(("not fresh, run './run docs': " if check else "renewed: ") + ", ".join(stale))
     return 1 if stale and check else 0
