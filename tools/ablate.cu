@@ -16,15 +16,14 @@
 #include "ablations/v3_async_mma.cu"
 #include "ablations/v4_all_threads_arrive.cu"
 #include "ablations/v4_pair_stores.cu"
+#ifdef HAVE_RELAXED_WAITS
 #include "ablations/v4_relaxed_waits.cu"
+#endif
 #include "ablations/v6_all_blocks.cu"
 #include "ablations/v6_direct_stores.cu"
 #include "ablations/v6_forward.cu"
 #include "ablations/v6_setmaxnreg.cu"
 #include "ablations/v6_wait_all.cu"
-#include "ablations/v6_one_a_load.cu"
-#include "ablations/v6_single_producer.cu"
-#include "ablations/v6_no_release_lag.cu"
 
 namespace harness {
 namespace {
@@ -39,7 +38,9 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v4_swizzle_1", v4_two_consumers::matmul<3, 1>},
         {"v4_swizzle_8", v4_two_consumers::matmul<3, 8>},
         {"v4_all_threads_arrive", v4_all_threads_arrive::matmul},
+#ifdef HAVE_RELAXED_WAITS
         {"v4_relaxed_waits", v4_relaxed_waits::matmul},
+#endif
         {"v4_pair_stores", v4_pair_stores::matmul}}},
       {"v5",
        {{"v5_async_mma", v5_async_mma::matmul},
@@ -53,15 +54,11 @@ const std::map<std::string, std::vector<Version>>& ablations() {
       {"v6",
        {{"v6_persistent", v6_persistent::matmul},
         {"v6_swizzle_8", v6_persistent::matmul<4, 8>},
-        {"v6_stages_3", v6_persistent::matmul<3, 16>},
         {"v6_forward", v6_forward::matmul},
         {"v6_all_blocks", v6_all_blocks::matmul},
         {"v6_direct_stores", v6_direct_stores::matmul},
         {"v6_setmaxnreg", v6_setmaxnreg::matmul},
         {"v6_wait_all", v6_wait_all::matmul},
-        {"v6_one_a_load", v6_one_a_load::matmul},
-        {"v6_single_producer", v6_single_producer::matmul},
-        {"v6_no_release_lag", v6_no_release_lag::matmul},
         {"v5_async_mma", v5_async_mma::matmul}}},
   };
   return all;

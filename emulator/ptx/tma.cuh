@@ -10,4 +10,11 @@ namespace ptx {
 void cp_async_bulk_tensor_2d(void* destination, const CUtensorMap* map, int column, int row,
                              MBarrier* full, SourceLine where = SourceLine::current());
 
+void cp_async_bulk_tensor_2d(const CUtensorMap* map, int column, int row, const void* source,
+                             SourceLine where = SourceLine::current());
+void cp_async_bulk_commit_group(SourceLine where = SourceLine::current());
+template <int kPending>
+void cp_async_bulk_wait_group_read(SourceLine where = SourceLine::current());
+void fence_proxy_async(SourceLine where = SourceLine::current());
+
 }  // namespace ptx

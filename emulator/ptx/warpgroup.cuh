@@ -2,6 +2,7 @@
 // each does.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <source_line.h>
 
 #include <cstddef>
@@ -12,6 +13,14 @@ namespace ptx {
 bool elect_sync(SourceLine where = SourceLine::current());
 uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask,
                         SourceLine where = SourceLine::current());
+
+void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1, half2 matrix2, half2 matrix3,
+                      SourceLine where = SourceLine::current());
+void bar_sync(int barrier, int threads, SourceLine where = SourceLine::current());
+template <int kRegisters>
+void setmaxnreg_dec(SourceLine where = SourceLine::current());
+template <int kRegisters>
+void setmaxnreg_inc(SourceLine where = SourceLine::current());
 
 }  // namespace ptx
 
