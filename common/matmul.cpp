@@ -46,13 +46,18 @@ Status check_device() {
 
 }  // namespace
 
-Status check_arguments(const MatmulArguments& args) {
+Status check_sizes(const MatmulArguments& args) {
   Status status = check_size("m", args.m);
   if (status.ok()) status = check_size("n", args.n);
   if (status.ok()) status = check_size("k", args.k);
   if (status.ok()) status = check_leading_dimension("A", "lda", args.lda, "k", args.k);
   if (status.ok()) status = check_leading_dimension("B", "ldb", args.ldb, "k", args.k);
   if (status.ok()) status = check_leading_dimension("C", "ldc", args.ldc, "n", args.n);
+  return status;
+}
+
+Status check_arguments(const MatmulArguments& args) {
+  const Status status = check_sizes(args);
   if (!status.ok() || args.m == 0 || args.n == 0) return status;
   if (args.c == nullptr) {
     return {ExitCode::kUsage, "C: the pointer is null; pass device memory for m × n elements"};

@@ -30,8 +30,11 @@ inline bool is_trivial(const MatmulArguments& args) {
   return args.m == 0 || args.n == 0 || args.k == 0;
 }
 
-// Checks sizes, leading dimensions and pointers, and that the current device can run sm_90a code.
-// What TMA demands of A and B, make_tensor_map checks.
+// Checks sizes and leading dimensions against each other and against the limits of all versions.
+Status check_sizes(const MatmulArguments& args);
+
+// Checks sizes, leading dimensions and C's pointer, and that the current device can run sm_90a
+// code. What TMA demands of A and B, make_tensor_map checks.
 Status check_arguments(const MatmulArguments& args);
 
 // For trivial problems: sets the m × n region of C to zero if k = 0. Asynchronous.

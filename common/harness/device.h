@@ -3,13 +3,12 @@
 // emulator/harness/cpu_device.cpp. Calls return when their work is done, unless they say otherwise.
 #pragma once
 
-#include <harness/judge.h>
+#include <harness/random.h>
 #include <matmul.h>
 #include <status.h>
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,7 @@ struct DeviceInfo {
   std::string name;
   int sms = 0;
   double power_limit_w = 0;  // 0: not known
-  int clock_max_mhz = 0;     // 0: not known
+  int clock_max_mhz = 0;  // 0: not known
   std::string driver;
   std::string cuda;
   std::string cublas;
@@ -54,12 +53,7 @@ class Buffer {
 // Sets `count` fp16 elements to the bit pattern `bits`.
 void fill(half* data, int64_t count, uint16_t bits);
 
-enum class DataKind { kUniform, kNormal, kInts, kIota, kIdentity, kZeros };
-
-// Fills a row-major matrix; element (row, column) depends on kind, seed, row and column alone, so
-// that the same matrix comes out on every device. kUniform is [-0.5, 0.5) · scale, kNormal N(0, 1),
-// kInts whole numbers of -3 … 3, kIota whole numbers that count along rows and columns, kIdentity 1
-// on the diagonal.
+// Fills a row-major matrix with element(kind, seed, row, column, scale) of harness/random.h.
 void generate(half* data, int64_t rows, int64_t columns, int64_t leading_dimension, DataKind kind,
               uint64_t seed, float scale);
 
@@ -105,7 +99,7 @@ struct TimingOptions {
 
 struct Timing {
   std::vector<std::vector<double>> rounds_ms;  // [contender][round]
-  bool throttled = false;                      // heat or a fault slowed the GPU down meanwhile
+  bool throttled = false;  // heat or a fault slowed the GPU down meanwhile
 };
 
 // Times the contenders round by round, in rotating order, each launch after the same rest and an L2

@@ -16,8 +16,7 @@ namespace harness {
 // 2^-11 of the value or, among the subnormals, 2^-25.
 constexpr __host__ __device__ float error_bound(float expected, float magnitude, int64_t k) {
   const float chain = static_cast<float>((k + 15) / 16 + 20);
-  return (expected < 0 ? -expected : expected) * 0x1p-11f + 0x1p-25f +
-         chain * 0x1p-23f * magnitude;
+  return (expected < 0 ? -expected : expected) * 0x1p-11f + 0x1p-25f + chain * 0x1p-23f * magnitude;
 }
 
 // True if `got` is right. `exact` (sums of whole numbers below 2^24, which no order of summation

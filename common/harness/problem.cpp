@@ -1,0 +1,128 @@
+#include <harness/problem.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace harness {
+
+namespace {
+
+constexpr uint16_t kPoison = 0x7fff;  // a NaN
+constexpr int64_t kGuardRows = 2;
+
+int64_t or_packed(int64_t leading_dimension, int64_t columns) {
+  return leading_dimension == 0 ? columns : leading_dimension;
+}
+
+int64_t round_up(int64_t value, int64_t multiple) { return ceil_div(value, multiple) * multiple; }
+
+}  // namespace
+
+Problem::Guarded::Guarded(int64_t rows, int64_t leading_dimension, int64_t offset)
+    : guard(round_up(std::max<int64_t>(kGuardRows * leading_dimension, 1), 128)),
+      count(2 * guard + rows * leading_dimension + offset),
+      offset(offset),
+      buffer(count * sizeof(half)) {
+  fill(begin(), count, kPoison);
+}
+
+half* Problem::Guarded::matrix() const { return begin() + guard + offset; }
+
+Problem::Problem(const ProblemSize& size)
+    : size_(size),
+      a_(size.m, or_packed(size.lda, size.k), 0),
+      b_(size.n, or_packed(size.ldb, size.k), 0),
+      c_(size.m, or_packed(size.ldc, size.n), size.c_offset),
+      reference_values_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)),
+      reference_magnitudes_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)) {
+  args_.a = a_.matrix();
+  args_.b = b_.matrix();
+  args_.c = c_.matrix();
+  args_.m = size.m;
+  args_.n = size.n;
+  args_.k = size.k;
+  args_.lda = or_packed(size.lda, size.k);
+  args_.ldb = or_packed(size.ldb, size.k);
+  args_.ldc = or_packed(size.ldc, size.n);
+}
+
+void Problem::generate(DataKind kind, uint64_t seed) {
+  const float scale = size_.k > 0 ? 1 / std::sqrt(static_cast<float>(size_.k)) : 1;
+  // The identity goes into B alone, so that C repeats A's first columns.
+  const DataKind kind_a = kind == DataKind::kIdentity ? DataKind::kInts : kind;
+  harness::generate(a_.matrix(), size_.m, size_.k, args_.lda, kind_a, 2 * seed, scale);
+  harness::generate(b_.matrix(), size_.n, size_.k, args_.ldb, kind, 2 * seed + 1, scale);
+  exact_ = sums_are_exact(kind);
+  reference_is_current_ = false;
+}
+
+Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& shape) {
+  auto* const values = static_cast<float*>(reference_values_.data());
+  auto* const magnitudes = static_cast<float*>(reference_magnitudes_.data());
+  if (!reference_is_current_) {
+    compute_reference(args_, values, magnitudes);
+    reference_is_current_ = true;
+  }
+  fill(c_.begin(), c_.count, kPoison);
+  Verdict verdict;
+  verdict.status = matmul(args_);
+  if (verdict.status.ok()) verdict.status = synchronize();
+  if (!verdict.status.ok()) return verdict;
+  const Comparison comparison =
+      compare(args_, values, magnitudes, exact_, shape.block_m, shape.block_n);
+  if (comparison.wrong > 0) verdict.fault = describe(comparison, args_, shape);
+  const int64_t changed = count_changed(c_.begin(), c_.count, kPoison, args_);
+  if (changed > 0) {
+    verdict.fault += std::to_string(changed) +
+                     " elements outside C (padding of its rows, or before and after it) were "
+                     "overwritten\n";
+  }
+  return verdict;
+}
+
+std::string describe(const Comparison& comparison, const MatmulArguments& args,
+                     const TileShape& shape) {
+  const int64_t tile_row = comparison.first_row / shape.block_m;
+  const int64_t tile_column = comparison.first_column / shape.block_n;
+  const int64_t row = comparison.first_row % shape.block_m;
+  const int64_t column = comparison.first_column % shape.block_n;
+  // Where an accumulator element lives: common/store_accumulator.cuh.
+  const int64_t product = row / 64;
+  const bool stacked = shape.warpgroups == 1;
+  const int64_t reg = column / 8 * 4 + row % 16 / 8 * 2 + column % 2;
+  std::ostringstream text;
+  text.precision(7);
+  text << comparison.wrong << " of " << args.m * args.n << " elements are wrong; the first is C["
+       << comparison.first_row << "][" << comparison.first_column << "] = " << comparison.got
+       << ", expected " << comparison.expected;
+  if (comparison.bound > 0) text << " ± " << comparison.bound;
+  text << "\n  computed in tile (" << tile_row << ", " << tile_column << ") of " << shape.block_m
+       << " × " << shape.block_n << ", warp group " << (stacked ? 0 : product) << ", warp "
+       << row % 64 / 16 << " of the group, lane " << row % 8 * 4 + column % 8 / 2 << ", register "
+       << (stacked ? "acc[" + std::to_string(product) + "][" : "acc[") << reg << "]\n";
+
+  constexpr int64_t kMapRows = 24;
+  constexpr int64_t kMapColumns = 64;
+  const int64_t tile_rows = ceil_div(args.m, shape.block_m);
+  const int64_t tile_columns = ceil_div(args.n, shape.block_n);
+  text << "  tiles (# all wrong, + some, . none)";
+  if (tile_rows > kMapRows || tile_columns > kMapColumns) {
+    text << ", the first " << std::min(tile_rows, kMapRows) << " × "
+         << std::min(tile_columns, kMapColumns) << " of " << tile_rows << " × " << tile_columns;
+  }
+  text << ":\n";
+  for (int64_t i = 0; i < std::min(tile_rows, kMapRows); ++i) {
+    text << "    ";
+    for (int64_t j = 0; j < std::min(tile_columns, kMapColumns); ++j) {
+      const int64_t wrong = comparison.wrong_per_tile[i * tile_columns + j];
+      const int64_t elements = std::min<int64_t>(shape.block_m, args.m - i * shape.block_m) *
+                               std::min<int64_t>(shape.block_n, args.n - j * shape.block_n);
+      text << (wrong == 0 ? '.' : wrong == elements ? '#' : '+');
+    }
+    text << "\n";
+  }
+  return text.str();
+}
+
+}  // namespace harness

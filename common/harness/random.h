@@ -1,0 +1,64 @@
+// Matrix elements as a function of where they stand: the same on every device, in any order.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace harness {
+
+enum class DataKind { kUniform, kNormal, kInts, kIota, kIdentity, kZeros };
+
+// 64 well-mixed bits from a seed and a position (the finaliser of SplitMix64, applied twice).
+inline __host__ __device__ uint64_t random_bits(uint64_t seed, int64_t row, int64_t column) {
+  auto mix = [](uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  };
+  const uint64_t position = static_cast<uint64_t>(row) << 32 | static_cast<uint64_t>(column);
+  return mix(mix(position + 0x9e3779b97f4a7c15) + seed * 0xd1342543de82ef95);
+}
+
+// Element (row, column) of a matrix of this kind: kUniform is [-0.5, 0.5) · scale, kNormal about
+// N(0, 1), kInts whole numbers of -3 … 3, kIota whole numbers of -3 … 3 that count along rows and
+// columns, kIdentity 1 on the diagonal and 0 elsewhere.
+inline __host__ __device__ half element(DataKind kind, uint64_t seed, int64_t row, int64_t column,
+                                        float scale) {
+  const uint64_t bits = random_bits(seed, row, column);
+  float value = 0;
+  switch (kind) {
+    case DataKind::kUniform:
+      value = (static_cast<float>(bits >> 40) * 0x1p-24f - 0.5f) * scale;
+      break;
+    case DataKind::kNormal: {
+      // The sum of twelve uniform numbers less their mean has variance 1. Five bits each: exact
+      // sums, hence the same value on every device.
+      int sum = 0;
+      for (int i = 0; i < 12; ++i) sum += static_cast<int>(bits >> (5 * i) & 31);
+      value = static_cast<float>(2 * sum - 12 * 31) * (1.0f / 64);
+      break;
+    }
+    case DataKind::kInts:
+      value = static_cast<float>(static_cast<int>(bits % 7) - 3);
+      break;
+    case DataKind::kIota:
+      value = static_cast<float>(static_cast<int>((row * 5 + column) % 7) - 3);
+      break;
+    case DataKind::kIdentity:
+      value = row == column ? 1.0f : 0.0f;
+      break;
+    case DataKind::kZeros:
+      break;
+  }
+  return __float2half_rn(value);
+}
+
+// True if sums of products of such elements are whole numbers, which fp32 adds without error as
+// long as they stay below 2^24 (k up to 1.8 million).
+constexpr bool sums_are_exact(DataKind kind) {
+  return kind != DataKind::kUniform && kind != DataKind::kNormal;
+}
+
+}  // namespace harness

@@ -1,0 +1,164 @@
+#include <harness/commit.h>
+#include <harness/options.h>
+#include <harness/results.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace harness {
+
+namespace {
+
+constexpr const char* kBaseline = "cublas";
+
+std::string size_text(const ProblemSize& size) {
+  return "M = " + std::to_string(size.m) + ", N = " + std::to_string(size.n) +
+         ", K = " + std::to_string(size.k);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof(text), "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[160];
+  std::snprintf(text, sizeof(text), pattern, values...);
+  return text;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double tflops(const ProblemSize& size, double ms) {
+  return 2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) *
+         static_cast<double>(size.k) / (ms * 1e9);
+}
+
+std::optional<double> ratio(const ContenderResult& contender, const ContenderResult& baseline) {
+  const size_t rounds = std::min(contender.rounds_ms.size(), baseline.rounds_ms.size());
+  if (rounds == 0) return std::nullopt;
+  std::vector<double> ratios(rounds);
+  for (size_t i = 0; i < rounds; ++i) {
+    ratios[i] = baseline.rounds_ms[i] / contender.rounds_ms[i];
+  }
+  return median(ratios);
+}
+
+const ContenderResult* find(const ProblemResult& problem, const std::string& name) {
+  for (const ContenderResult& contender : problem.contenders) {
+    if (contender.name == name) return &contender;
+  }
+  return nullptr;
+}
+
+std::string describe_setup(const Results& results) {
+  const DeviceInfo& device = results.device;
+  std::string text = device.name + ", " + std::to_string(device.sms) + " SMs";
+  if (device.clock_max_mhz > 0) text += ", up to " + std::to_string(device.clock_max_mhz) + " MHz";
+  if (device.power_limit_w > 0) text += format(", %.0f W", device.power_limit_w);
+  if (!device.driver.empty()) text += ", driver " + device.driver;
+  if (!device.cuda.empty()) text += ", CUDA " + device.cuda + ", cuBLAS " + device.cublas;
+  text += format("\n%s data, %d rounds, %.0f ms rest, commit %s\n", name_of(results.data),
+                 results.timing.rounds, results.timing.rest_ms, kCommit);
+  if (device.name.find("H200") == std::string::npos) {
+    text += "The project's figures are from an H200: here, read the ratios, not the TFLOP/s.\n";
+  }
+  return text;
+}
+
+std::string format_table(const ProblemResult& problem) {
+  std::string text = "\n" + size_text(problem.size) + "\n";
+  text += format("  %-22s %9s %17s %8s %9s %9s  %s\n", "version", "ms", "min - max", "TFLOP/s",
+                 "x cuBLAS", "x before", "checked");
+  const ContenderResult* const baseline = find(problem, kBaseline);
+  const ContenderResult* before = nullptr;
+  for (const ContenderResult& contender : problem.contenders) {
+    text += format("  %-22s", contender.name.c_str());
+    if (contender.rounds_ms.empty()) {
+      text += format(" %9s %17s %8s %9s %9s", "-", "-", "-", "-", "-");
+    } else {
+      const auto [low, high] =
+          std::minmax_element(contender.rounds_ms.begin(), contender.rounds_ms.end());
+      const double ms = median(contender.rounds_ms);
+      text += format(" %9.4f %8.4f-%8.4f %8.1f", ms, *low, *high, tflops(problem.size, ms));
+      const auto to_baseline = baseline == nullptr ? std::nullopt : ratio(contender, *baseline);
+      text += to_baseline ? format(" %9.3f", *to_baseline) : format(" %9s", "-");
+      const auto to_before = before == nullptr ? std::nullopt : ratio(contender, *before);
+      text += to_before && contender.checked ? format(" %9.3f", *to_before) : format(" %9s", "-");
+    }
+    if (contender.checked) {
+      text += *contender.checked ? "  yes" : "  WRONG";
+      before = &contender;
+    }
+    text += "\n";
+  }
+  if (problem.throttled) text += "  The GPU was slowed down by heat or a fault meanwhile.\n";
+  return text;
+}
+
+Status write_json(const Results& results, const std::string& path) {
+  using nlohmann::ordered_json;
+  const DeviceInfo& device = results.device;
+  ordered_json root = {
+      {"schema", 1},
+      {"commit", kCommit},
+      {"date", today()},
+      {"device",
+       {{"name", device.name},
+        {"sms", device.sms},
+        {"power_limit_w", device.power_limit_w},
+        {"clock_max_mhz", device.clock_max_mhz},
+        {"driver", device.driver},
+        {"cuda", device.cuda},
+        {"cublas", device.cublas}}},
+      {"data", name_of(results.data)},
+      {"rounds", results.timing.rounds},
+      {"rest_ms", results.timing.rest_ms},
+      {"problems", ordered_json::array()},
+  };
+  for (const ProblemResult& problem : results.problems) {
+    ordered_json entry = {{"m", problem.size.m},
+                          {"n", problem.size.n},
+                          {"k", problem.size.k},
+                          {"throttled", problem.throttled},
+                          {"contenders", ordered_json::array()}};
+    const ContenderResult* const baseline = find(problem, kBaseline);
+    for (const ContenderResult& contender : problem.contenders) {
+      ordered_json row = {{"name", contender.name}};
+      if (!contender.rounds_ms.empty()) {
+        const auto [low, high] =
+            std::minmax_element(contender.rounds_ms.begin(), contender.rounds_ms.end());
+        const double ms = median(contender.rounds_ms);
+        row["ms"] = ms;
+        row["ms_min"] = *low;
+        row["ms_max"] = *high;
+        row["tflops"] = tflops(problem.size, ms);
+        if (baseline != nullptr) row["ratio_to_cublas"] = ratio(contender, *baseline).value_or(0);
+      }
+      row["checked"] = contender.checked ? ordered_json(*contender.checked) : ordered_json();
+      row["rounds_ms"] = contender.rounds_ms;
+      entry["contenders"].push_back(std::move(row));
+    }
+    root["problems"].push_back(std::move(entry));
+  }
+  std::ofstream file(path);
+  file << root.dump(1) << "\n";
+  file.close();
+  if (file.good()) return {};
+  return {ExitCode::kUsage, "cannot write " + path + "; choose another file for --json"};
+}
+
+}  // namespace harness

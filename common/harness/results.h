@@ -1,0 +1,55 @@
+// Results as they are printed and as they are filed.
+#pragma once
+
+#include <harness/device.h>
+#include <harness/problem.h>
+#include <harness/random.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace harness {
+
+struct ContenderResult {
+  std::string name;
+  std::optional<bool> checked;  // empty: not a version, nothing to check
+  std::vector<double> rounds_ms;  // empty: not timed
+};
+
+struct ProblemResult {
+  ProblemSize size;
+  bool throttled = false;
+  std::vector<ContenderResult> contenders;
+};
+
+struct Results {
+  DeviceInfo device;
+  DataKind data = DataKind::kUniform;
+  TimingOptions timing;
+  std::vector<ProblemResult> problems;
+};
+
+double median(std::vector<double> values);
+
+// 2 · m · n · k operations in `ms`, in TFLOP/s.
+double tflops(const ProblemSize& size, double ms);
+
+// How many times as fast as `baseline` the contender was: the median over rounds of the quotient of
+// the two times of one round. Empty if either was not timed.
+std::optional<double> ratio(const ContenderResult& contender, const ContenderResult& baseline);
+
+// The contender of this name, or null.
+const ContenderResult* find(const ProblemResult& problem, const std::string& name);
+
+// Device, clocks, software and data: what belongs above every table.
+std::string describe_setup(const Results& results);
+
+// One problem as a table: version, time and its spread, TFLOP/s, ratios, checked.
+std::string format_table(const ProblemResult& problem);
+
+// Writes the results as JSON (docs/results/README.md has the schema). kUsage if the file cannot be
+// written.
+Status write_json(const Results& results, const std::string& path);
+
+}  // namespace harness

@@ -1,0 +1,155 @@
+#include <harness/run.h>
+#include <tensor_map.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace harness {
+
+namespace {
+
+// A line on a terminal's standard error that says how far long work has come; nothing elsewhere.
+class Progress {
+ public:
+  void say(const std::string& text) {
+    if (!is_terminal_) return;
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fflush(stderr);
+  }
+  ~Progress() { say(""); }
+
+ private:
+  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+
+
+}  // namespace
+
+int fail(const std::string& program, const Status& status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), status.message().c_str());
+  return static_cast<int>(status.code());
+}
+
+std::string problem_name(const ProblemSize& size) {
+  return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
+}
+
+Status run_problem(const std::vector<Version>& versions, const ProblemSize& size, DataKind data,
+                   uint64_t seed, bool check_only, const TimingOptions& timing,
+                   ProblemResult* result, bool* all_right) {
+  Progress progress;
+  result->size = size;
+  result->contenders.clear();
+  for (const Version& version : versions) result->contenders.push_back({version.name, true, {}});
+
+  // Limits first: they are checked on the host, before any memory is asked for on the device.
+  MatmulArguments sizes_only;
+  sizes_only.m = size.m;
+  sizes_only.n = size.n;
+  sizes_only.k = size.k;
+  sizes_only.lda = size.lda == 0 ? size.k : size.lda;
+  sizes_only.ldb = size.ldb == 0 ? size.k : size.ldb;
+  sizes_only.ldc = size.ldc == 0 ? size.n : size.ldc;
+  sizes_only.a = sizes_only.b = reinterpret_cast<const half*>(uintptr_t{256});  // any aligned one
+  Status status = check_sizes(sizes_only);
+  const bool trivial = is_trivial(sizes_only);
+  if (status.ok() && !trivial) status = check_tensor_map(matrix_a(sizes_only), 64, 64);
+  if (status.ok() && !trivial) status = check_tensor_map(matrix_b(sizes_only), 64, 64);
+  if (!status.ok()) return status;
+
+  Problem problem(size);
+  std::vector<DataKind> kinds = {DataKind::kInts, DataKind::kNormal};
+  if (data != DataKind::kInts && data != DataKind::kNormal) kinds.push_back(data);
+  for (const DataKind kind : kinds) {
+    progress.say(problem_name(size) + ": reference for " + name_of(kind) + " data");
+    problem.generate(kind, seed);
+    for (size_t i = 0; i < versions.size(); ++i) {
+      progress.say(problem_name(size) + ": checking " + versions[i].name + " on " + name_of(kind) +
+                   " data");
+      const auto matmul = versions[i].matmul;
+      const Problem::Verdict verdict =
+          problem.check([matmul](const MatmulArguments& args) { return matmul(args, nullptr); },
+                        tile_shape(versions[i].name));
+      if (!verdict.status.ok()) return verdict.status;
+      if (verdict.right()) continue;
+      *all_right = false;
+      result->contenders[i].checked = false;
+      progress.say("");
+      std::fprintf(stderr, "%s is wrong at %s, %s data, seed %llu:\n%s", versions[i].name,
+                   problem_name(size).c_str(), name_of(kind), static_cast<unsigned long long>(seed),
+                   verdict.fault.c_str());
+    }
+  }
+  if (check_only || trivial) return {};
+
+  problem.generate(data, seed);
+  std::vector<Contender> contenders;
+  std::vector<size_t> rows;  // of the result, for each contender
+  const MatmulArguments args = problem.arguments();
+  for (size_t i = 0; i < versions.size(); ++i) {
+    if (!*result->contenders[i].checked) continue;
+    const auto matmul = versions[i].matmul;
+    contenders.push_back({versions[i].name, [matmul, args] { return matmul(args, nullptr); }});
+    rows.push_back(i);
+  }
+  for (Contender& baseline : baselines(args)) {
+    rows.push_back(result->contenders.size());
+    result->contenders.push_back({baseline.name, std::nullopt, {}});
+    contenders.push_back(std::move(baseline));
+  }
+  Timing times;
+  status = time_interleaved(
+      contenders, timing,
+      [&](int done, int all) {
+        progress.say(problem_name(size) + ": timed " + std::to_string(done) + " of " +
+                     std::to_string(all) + " launches");
+      },
+      &times);
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    result->contenders[rows[i]].rounds_ms = times.rounds_ms[i];
+  }
+  result->throttled = times.throttled;
+  return {};
+}
+
+int run_driver(const Version& version, int argc, const char* const* argv) {
+  DriverOptions options;
+  bool done = false;
+  Status status = parse_driver(version.name, argc, argv, &options, &done);
+  if (!status.ok() || done) return status.ok() ? 0 : fail(version.name, status);
+  Results results;
+  results.data = options.data;
+  results.timing = options.timing;
+  status = open_device(options.device, &results.device);
+  if (!status.ok()) return fail(version.name, status);
+
+  bool all_right = true;
+  results.problems.resize(1);
+  ProblemResult& problem = results.problems[0];
+  status = run_problem({version}, options.size, options.data, options.seed, options.check_only,
+                       options.timing, &problem, &all_right);
+  if (!status.ok()) return fail(version.name, status);
+
+  std::printf("%s %s %s:", version.name, problem_name(options.size).c_str(), name_of(options.data));
+  const ContenderResult& own = problem.contenders[0];
+  if (!own.rounds_ms.empty()) {
+    const double ms = median(own.rounds_ms);
+    std::printf(" %.4f ms, %.1f TFLOP/s,", ms, tflops(options.size, ms));
+    const ContenderResult* const cublas = find(problem, "cublas");
+    if (cublas != nullptr) {
+      std::printf(" %.3f x cuBLAS (%.4f ms),", *ratio(own, *cublas), median(cublas->rounds_ms));
+    }
+  }
+  std::printf(" %s\n", all_right ? "checked" : "WRONG");
+  if (!options.json.empty()) {
+    status = write_json(results, options.json);
+    if (!status.ok()) return fail(version.name, status);
+  }
+  return static_cast<int>(all_right ? ExitCode::kOk : ExitCode::kWrongResult);
+}
+
+}  // namespace harness

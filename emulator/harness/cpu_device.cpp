@@ -1,0 +1,108 @@
+// harness/device.h on the CPU: device memory is host memory, the reference is a plain loop.
+#include <harness/device.h>
+#include <harness/judge.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace harness {
+
+Status open_device(int, DeviceInfo* info) {
+  info->name = "CPU emulator";
+  info->sms = 132;
+  return {};
+}
+
+Status synchronize() { return {}; }
+
+Buffer::Buffer(size_t bytes) {
+  constexpr size_t kAlignment = 256;  // as cudaMalloc's
+  data_ = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+  if (data_ == nullptr) throw std::bad_alloc();
+}
+Buffer::Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  return *this;
+}
+Buffer::~Buffer() { std::free(data_); }
+
+void fill(half* data, int64_t count, uint16_t bits) {
+  for (int64_t i = 0; i < count; ++i) data[i] = __ushort_as_half(bits);
+}
+
+void generate(half* data, int64_t rows, int64_t columns, int64_t leading_dimension, DataKind kind,
+              uint64_t seed, float scale) {
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column) {
+      data[row * leading_dimension + column] = element(kind, seed, row, column, scale);
+    }
+  }
+}
+
+void copy(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+
+void compute_reference(const MatmulArguments& args, float* values, float* magnitudes) {
+  for (int64_t row = 0; row < args.m; ++row) {
+    for (int64_t column = 0; column < args.n; ++column) {
+      double sum = 0;
+      double magnitude = 0;
+      for (int64_t i = 0; i < args.k; ++i) {
+        const double product = static_cast<double>(__half2float(args.a[row * args.lda + i])) *
+                               __half2float(args.b[column * args.ldb + i]);
+        sum += product;
+        magnitude += std::fabs(product);
+      }
+      values[row * args.n + column] = static_cast<float>(sum);
+      magnitudes[row * args.n + column] = static_cast<float>(magnitude);
+    }
+  }
+}
+
+Comparison compare(const MatmulArguments& args, const float* values, const float* magnitudes,
+                   bool exact, int block_m, int block_n) {
+  Comparison comparison;
+  const int64_t tile_columns = ceil_div(args.n, block_n);
+  comparison.wrong_per_tile.resize(ceil_div(args.m, block_m) * tile_columns);
+  for (int64_t row = 0; row < args.m; ++row) {
+    for (int64_t column = 0; column < args.n; ++column) {
+      const float expected = values[row * args.n + column];
+      const float magnitude = magnitudes[row * args.n + column];
+      const half got = args.c[row * args.ldc + column];
+      if (is_right(got, expected, magnitude, args.k, exact)) continue;
+      if (comparison.wrong == 0) {
+        comparison.first_row = row;
+        comparison.first_column = column;
+        comparison.got = __half2float(got);
+        comparison.expected = expected;
+        comparison.bound = exact ? 0 : error_bound(expected, magnitude, args.k);
+      }
+      ++comparison.wrong;
+      ++comparison.wrong_per_tile[row / block_m * tile_columns + column / block_n];
+    }
+  }
+  return comparison;
+}
+
+int64_t count_changed(const half* buffer, int64_t count, uint16_t bits,
+                      const MatmulArguments& args) {
+  int64_t changed = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t offset = buffer + i - args.c;
+    const bool inside = offset >= 0 && offset / args.ldc < args.m && offset % args.ldc < args.n;
+    if (!inside && __half_as_ushort(buffer[i]) != bits) ++changed;
+  }
+  return changed;
+}
+
+Status time_interleaved(const std::vector<Contender>&, const TimingOptions&,
+                        const std::function<void(int, int)>&, Timing*) {
+  return {ExitCode::kNoDevice, "the emulator measures no time; run this on a Hopper GPU"};
+}
+
+std::vector<Contender> baselines(const MatmulArguments&) { return {}; }
+
+}  // namespace harness
