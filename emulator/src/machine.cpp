@@ -233,10 +233,17 @@ void Block::check_everything_done(Thread& last) {
   if (tma.loads_in_flight() > 0) report::loads_in_flight(last, tma.latest_load());
   for (const auto& barrier : barriers.all()) {
     if (barrier->transaction != 0) report::bytes_left(last, *barrier);
+    if (barrier->pending != barrier->expected) report::arrivals_left(last, *barrier);
   }
   if (!options().happens_before) return;
   VectorClock told;
   for (const Thread& thread : threads) publish(thread, &told);
+  for (const Region& region : memory.regions(0, memory.size())) {
+    const Access& write = region.write;
+    if (write.kind == AccessKind::kTmaLoad && told[write.component] < write.value) {
+      report::loads_in_flight(last, write.where);
+    }
+  }
   for (const RemoteSignal& signal : remote_signals) {
     if (told[signal.barrier->component] >= phase_known(signal.phase)) continue;
     if (told[signal.component] >= signal.value) continue;

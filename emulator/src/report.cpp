@@ -194,9 +194,10 @@ Draft by(Check check, const Thread& thread, const std::string& what, SourceLine 
 std::string copy_name(SourceLine where, const Barrier& barrier) {
   for (const char* function : {"cp_async_bulk_tensor_2d", "cp_async_bulk_tensor_2d_multicast"}) {
     const std::string destination = first_argument(where, function);
-    if (!destination.empty()) return with_index(destination, barrier);
+    // A local variable's name would tell nothing.
+    if (destination.find('.') != std::string::npos) return with_index(destination, barrier);
   }
-  return "the tile that " + barrier.name() + " announces";
+  return "the tile of " + barrier.name();
 }
 
 // --- shared memory and its tiles ---
@@ -750,7 +751,8 @@ void block_leaves(const Thread& last, const Barrier& barrier, int from, SourceLi
 }
 
 void loads_in_flight(const Thread& last, SourceLine where) {
-  by(Check::kLeftInFlight, last, "the last thread leaves while TMA loads are under way", where)
+  by(Check::kLeftInFlight, last, "the last thread leaves, and nobody has waited for this load",
+     where)
       .why("shared memory ends with its block: the copies land in what comes after it")
       .fix("load no more stages than are waited for")
       .stop();
@@ -763,6 +765,21 @@ void bytes_left(const Thread& last, const Barrier& barrier) {
      barrier.initialised)
       .why("bytes announced and bytes loaded do not agree")
       .fix("announce the bytes of the boxes that are loaded, no more and no less")
+      .stop();
+}
+
+void arrivals_left(const Thread& last, const Barrier& barrier) {
+  by(Check::kTooManyArrivals, last,
+     "the last thread leaves with " +
+         number(static_cast<int64_t>(barrier.expected) - barrier.pending) + " of " +
+         number(barrier.expected) + " arrivals in " + phase_of(barrier, barrier.phase),
+     barrier.initialised)
+      .why(
+          "the init's count and the arrivals per phase do not agree: earlier phases completed too "
+          "early, or this one was never going to")
+      .fix(
+          "initialise the barrier with the number of arrivals per phase, and let each arrive once "
+          "per phase")
       .stop();
 }
 
@@ -844,7 +861,7 @@ std::string state_of(const Barrier& barrier) {
   } else if (barrier.transaction < 0) {
     state += "; bytes have arrived that nobody has announced";
   } else if (barrier.phase == 0 && barrier.arrivals == 0) {
-    state += "; nobody has ever arrived: a first wait that must not block names parity 1";
+    state += "; nobody has ever arrived (a first wait that must not block names parity 1)";
   } else if (arrived > 0) {
     state += "; " + number(barrier.pending) +
              " arrivals never come: compare the init's count with who arrives";

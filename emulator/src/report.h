@@ -102,6 +102,7 @@ namespace report {
                                SourceLine where);
 [[noreturn]] void loads_in_flight(const Thread& last, SourceLine where);
 [[noreturn]] void bytes_left(const Thread& last, const Barrier& barrier);
+[[noreturn]] void arrivals_left(const Thread& last, const Barrier& barrier);
 
 // Nobody can run and nothing is under way.
 [[noreturn]] void deadlock(const Cluster& cluster);
