@@ -129,6 +129,7 @@ void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
   write.component = warp.written;
   write.fenced = warp.fenced;
   write.value = ++warp.writes;
+  write.number = thread->fenced_writes;
   write.where = where;
   memory.record_write(offset, offset + kMatrixRowBytes, write);
   const int matrix = thread->lane / 8;

@@ -233,9 +233,15 @@ void Block::check_everything_done(Thread& last) {
   if (tma.loads_in_flight() > 0) report::loads_in_flight(last, tma.latest_load());
   for (const auto& barrier : barriers.all()) {
     if (barrier->transaction != 0) report::bytes_left(last, *barrier);
+  }
+  if (options().happens_before) check_everything_known(last);
+  for (const auto& barrier : barriers.all()) {
     if (barrier->pending != barrier->expected) report::arrivals_left(last, *barrier);
   }
-  if (!options().happens_before) return;
+}
+
+// What others do to the block's memory must be known to be over.
+void Block::check_everything_known(Thread& last) {
   VectorClock told;
   for (const Thread& thread : threads) publish(thread, &told);
   for (const Region& region : memory.regions(0, memory.size())) {

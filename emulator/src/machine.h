@@ -171,6 +171,7 @@ class Block {
 
  private:
   void check_everything_done(Thread& last);
+  void check_everything_known(Thread& last);
 };
 
 class Cluster {

@@ -121,7 +121,7 @@ Barrier& MBarrierTable::find(Thread& thread, MBarrier* address, SourceLine where
 
 Barrier& MBarrierTable::find_remote(Thread& thread, Block& block, uint32_t offset,
                                     SourceLine where) {
-  Barrier* barrier = at(reinterpret_cast<MBarrier*>(block.memory.data() + offset));
+  Barrier* barrier = block.barriers.at(reinterpret_cast<MBarrier*>(block.memory.data() + offset));
   if (barrier == nullptr) report::not_initialised_remotely(thread, block, offset, where);
   if (block.live_threads == 0) report::signal_after_exit(thread, *barrier, where);
   if (thread.warp->clock[barrier->component] < kInitKnown) {

@@ -67,9 +67,8 @@ class MBarrierTable {
 
   // The barrier at `address`, checked: it exists, is intact, and the thread knows of its init.
   Barrier& find(Thread& thread, MBarrier* address, SourceLine where);
-  // The barrier at `offset` in this block's shared memory, for signals from `thread` of another
-  // block.
-  Barrier& find_remote(Thread& thread, Block& block, uint32_t offset, SourceLine where);
+  // The barrier at `offset` in the shared memory of `block`, for a signal from a thread of another.
+  static Barrier& find_remote(Thread& thread, Block& block, uint32_t offset, SourceLine where);
   // A barrier that lies in [begin, end) of the block's shared memory; null if there is none.
   const Barrier* overlapping(const uint8_t* begin, const uint8_t* end) const;
 

@@ -53,8 +53,10 @@ bool SharedMemory::is_poisoned(uint32_t offset) const {
 }
 
 size_t SharedMemory::cut(uint32_t offset) {
-  size_t i = 0;
-  while (i < regions_.size() && regions_[i].end <= offset) ++i;
+  const auto found =
+      std::upper_bound(regions_.begin(), regions_.end(), offset,
+                       [](uint32_t byte, const Region& region) { return byte < region.end; });
+  const auto i = static_cast<size_t>(found - regions_.begin());
   if (i == regions_.size() || regions_[i].begin == offset) return i;
   Region first = regions_[i];
   first.end = offset;
@@ -77,6 +79,26 @@ void SharedMemory::record_write(uint32_t begin, uint32_t end, const Access& writ
   region.reads.clear();
   regions_.erase(regions_.begin() + (range.first + 1 - regions_.data()),
                  regions_.begin() + (range.last - regions_.data()));
+  const auto index = static_cast<size_t>(range.first - regions_.data());
+  merge_with_next(index);
+  if (index > 0) merge_with_next(index - 1);
+}
+
+// stmatrix writes 16 bytes at a time. Writes of one warp with no fence between them are published
+// together, so neighbours can be one region.
+void SharedMemory::merge_with_next(size_t index) {
+  if (index + 1 >= regions_.size()) return;
+  Region& region = regions_[index];
+  const Region& next = regions_[index + 1];
+  const bool alike = region.write.kind == AccessKind::kStoreMatrix &&
+                     next.write.kind == AccessKind::kStoreMatrix &&
+                     region.write.component == next.write.component &&
+                     region.write.number == next.write.number && region.reads.empty() &&
+                     next.reads.empty();
+  if (!alike) return;
+  region.end = next.end;
+  region.write.value = std::max(region.write.value, next.write.value);
+  regions_.erase(regions_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
 }
 
 void SharedMemory::record_read(Region* region, const Access& read) {

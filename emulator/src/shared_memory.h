@@ -30,7 +30,8 @@ struct Access {
   uint32_t value = 0;
   SourceLine where = {"", 0};
   const Barrier* barrier = nullptr;  // kTmaLoad: the one that it signals
-  uint64_t number = 0;  // kTmaLoad: the phase; kWgmma: counted from 1
+  uint64_t number = 0;  // kTmaLoad: the phase; kStoreMatrix: earlier writes already fenced;
+                        // others: counted from 1
   int warp_group = 0;  // kWgmma
   Component fenced = kNoComponent;  // kStoreMatrix: complete for the asynchronous proxy, too
 };
@@ -81,6 +82,7 @@ class SharedMemory {
   static constexpr uint8_t kUntouched = 0, kInFlight = 1, kWritten = 2;
 
   size_t cut(uint32_t offset);  // the index of the region that begins here
+  void merge_with_next(size_t index);
 
   std::unique_ptr<uint8_t[]> memory_;
   uint8_t* data_;

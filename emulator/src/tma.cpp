@@ -113,7 +113,7 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
     Barrier& barrier =
         block.get() == thread.block
             ? own
-            : block->barriers.find_remote(thread, *block, thread.block->memory.offset(full), where);
+            : MBarrierTable::find_remote(thread, *block, thread.block->memory.offset(full), where);
     check_hazards(thread, *block, place.begin, place.end, where);
     if (barrier.pending == 0 && barrier.issued + bytes > barrier.announced) {
       report::too_few_bytes_expected(thread, barrier, barrier.issued + bytes, barrier.announced,
