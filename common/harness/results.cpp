@@ -101,7 +101,7 @@ std::string format_table(const ProblemResult& problem) {
     }
     if (contender.checked) {
       text += *contender.checked ? "  yes" : "  WRONG";
-      before = &contender;
+      if (!contender.rounds_ms.empty()) before = &contender;
     }
     text += "\n";
   }

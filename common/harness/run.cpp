@@ -23,8 +23,6 @@ class Progress {
   const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
 };
 
-
-
 }  // namespace
 
 int fail(const std::string& program, const Status& status) {

@@ -1,0 +1,54 @@
+"""Each step must stay a lesson: kernel.cu short, its diff to the step before within budget.
+
+usage: lessons.py VERSION... (in ladder order, run in the source tree)
+"""
+import difflib
+import re
+import sys
+
+ADDED_LINES = {"v4": 100, "v6": 100, "v7": 100}  # others: 40
+KERNEL_LINES = {"v1": 120, "v2": 120, "v3": 120, "v4": 190, "v5": 190}  # others: 270
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def main(versions):
+    failed = False
+    for version in versions:
+        lines = read(f"{version}/kernel.cu").count("\n")
+        limit = KERNEL_LINES.get(version.split("_")[0], 270)
+        print(f"{version}/kernel.cu: {lines} lines (limit {limit})")
+        failed |= lines > limit
+
+    for before, after in zip(versions, versions[1:]):
+        diff = list(difflib.unified_diff(read(f"{before}/kernel.cu").splitlines(),
+                                         read(f"{after}/kernel.cu").splitlines(),
+                                         before, after, lineterm=""))
+        added = sum(line.startswith("+") and not line.startswith("+++") for line in diff)
+        limit = ADDED_LINES.get(after.split("_")[0], 40)
+        print(f"{before} -> {after}: {added} added lines (budget {limit})")
+        if added > limit:
+            print("\n".join(diff))
+            failed = True
+
+    # A version's number belongs into its namespace and its two header lines, nowhere else.
+    for version in versions:
+        for number, line in enumerate(read(f"{version}/kernel.cu").splitlines(), 1):
+            if number > 2 and re.search(r"\bv\d", line) and "namespace" not in line:
+                print(f"{version}/kernel.cu:{number}: names a version: {line.strip()}")
+                failed = True
+
+    drivers = {version: read(f"{version}/driver.cpp").replace(version, "VERSION")
+               for version in versions}
+    for version, text in drivers.items():
+        if text != drivers[versions[0]]:
+            print(f"{version}/driver.cpp differs from {versions[0]}'s in more than the name")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What nvcc and ptxas make of a kernel.cu: the instructions that it is about are there, and ptxas
+did not quietly undo them.
+
+usage: ptx.py NVCC VERSION (in the source tree)
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FLAGS = ["-std=c++17", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-Icommon",
+         "-Xcompiler=-Wall,-Wextra", "-Werror=all-warnings"]
+
+EVERYWHERE = [
+    r"mbarrier\.init\.shared::cta\.b64",
+    r"fence\.mbarrier_init\.release\.cluster",
+    r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64",
+    r"mbarrier\.try_wait\.parity\.shared::cta\.b64",
+    r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes",
+    r"wgmma\.fence\.sync\.aligned",
+    r"wgmma\.commit_group\.sync\.aligned",
+    r"wgmma\.wait_group\.sync\.aligned 0",
+]
+SMALL_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.f16\.f16"]
+SPECIALIZED = [r"elect\.sync", r"mbarrier\.arrive\.shared::cta\.b64"]
+EXPECTED = {
+    "v1": SMALL_TILE,
+    "v2": SMALL_TILE,
+    "v3": SMALL_TILE + SPECIALIZED,
+}
+
+# What ptxas prints, at information level, when it takes the asynchrony out of the code, ignores
+# setmaxnreg or moves registers to memory.
+FORBIDDEN = [r"serialized", r"ignored", r"[1-9]\d* bytes stack frame", r"[1-9]\d* bytes spill"]
+
+
+def main(nvcc, version):
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = os.path.join(folder, "kernel.ptx")
+        cubin = os.path.join(folder, "kernel.cubin")
+        subprocess.run([nvcc, *FLAGS, "-ptx", f"{version}/kernel.cu", "-o", ptx], check=True)
+        with open(ptx, encoding="utf-8") as file:
+            text = file.read()
+        for pattern in EVERYWHERE + EXPECTED[version.split("_")[0]]:
+            count = len(re.findall(pattern, text))
+            print(f"{count:5} × {pattern}")
+            if count == 0:
+                print("      missing from the PTX")
+                failed = True
+        result = subprocess.run([nvcc, *FLAGS, "-Xptxas=-v", "-cubin", f"{version}/kernel.cu", "-o",
+                                 cubin], capture_output=True, text=True)
+        print(result.stdout + result.stderr)
+        failed |= result.returncode != 0
+        if "registers" not in result.stderr:
+            print("ptxas said nothing of registers: this gate would let everything pass")
+            failed = True
+        for line in result.stderr.splitlines():
+            if any(re.search(pattern, line) for pattern in FORBIDDEN):
+                print(f"ptxas: {line.strip()}")
+                failed = True
+        # The debug build's bounded waits must compile too, without warnings. (That ptxas serializes
+        # WGMMAs there, because of the call to printf, is no fault: such builds are not timed.)
+        result = subprocess.run([nvcc, *FLAGS, "-DBOUNDED_WAITS", "-cubin", f"{version}/kernel.cu",
+                                 "-o", cubin], capture_output=True, text=True)
+        if result.returncode != 0:
+            print(result.stderr)
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,66 @@
+// The GPU's reference against cuBLAS, at a size where every tile of it is used, and the timer.
+#include <gtest/gtest.h>
+#include <harness/cublas.h>
+#include <harness/device.h>
+#include <harness/problem.h>
+
+namespace harness {
+namespace {
+
+TEST(Reference, AgreesWithCublas) {
+  for (const ProblemSize& size :
+       {ProblemSize{1000, 1304, 712}, ProblemSize{520, 264, 2056, 2064, 2056, 272}}) {
+    Problem problem(size);
+    for (const DataKind kind : {DataKind::kInts, DataKind::kNormal, DataKind::kUniform}) {
+      problem.generate(kind, 1);
+      const Problem::Verdict verdict = problem.check(cublas_matmul, {128, 128, 1});
+      EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+    }
+  }
+}
+
+TEST(Timing, RoundsRotateAndAreAllTimed) {
+  Problem problem({512, 512, 512});
+  problem.generate(DataKind::kInts, 1);
+  const MatmulArguments args = problem.arguments();
+  std::string order;
+  std::vector<Contender> contenders;
+  for (const char* name : {"a", "b", "c"}) {
+    contenders.push_back({name, [name, args, &order] {
+                            order += name;
+                            return cublas_matmul(args);
+                          }});
+  }
+  Timing timing;
+  int last_done = 0;
+  ASSERT_TRUE(time_interleaved(
+                  contenders, {4, 1}, [&](int done, int) { last_done = done; }, &timing)
+                  .ok());
+  EXPECT_EQ(order, "abcabcbcacababc") << "one round to warm up, then each begins one further on";
+  EXPECT_EQ(last_done, 12);
+  ASSERT_EQ(timing.rounds_ms.size(), 3u);
+  for (const auto& rounds : timing.rounds_ms) {
+    ASSERT_EQ(rounds.size(), 4u);
+    for (const double ms : rounds) EXPECT_GT(ms, 0);
+  }
+}
+
+TEST(Timing, AFailedLaunchEndsIt) {
+  Timing timing;
+  const Status status = time_interleaved(
+      {{"broken", [] { return Status(ExitCode::kUsage, "will not"); }}}, {2, 0}, nullptr, &timing);
+  EXPECT_EQ(status.message(), "will not");
+}
+
+TEST(Device, KnowsWhatItIs) {
+  DeviceInfo info;
+  ASSERT_TRUE(open_device(0, &info).ok());
+  EXPECT_FALSE(info.name.empty());
+  EXPECT_GT(info.sms, 0);
+  EXPECT_FALSE(info.cuda.empty());
+  EXPECT_FALSE(info.cublas.empty());
+  EXPECT_EQ(open_device(1000, &info).code(), ExitCode::kUsage);
+}
+
+}  // namespace
+}  // namespace harness

@@ -1,0 +1,115 @@
+// Command lines: what is understood, and the sentence for what is not.
+#include <gtest/gtest.h>
+#include <harness/options.h>
+
+#include <vector>
+
+namespace harness {
+namespace {
+
+Status driver(std::vector<const char*> words, DriverOptions* options, bool* done = nullptr) {
+  words.insert(words.begin(), "v1_simple");
+  bool ignored;
+  return parse_driver("v1_simple", static_cast<int>(words.size()), words.data(), options,
+                      done == nullptr ? &ignored : done);
+}
+
+Status compare(std::vector<const char*> words, CompareOptions* options) {
+  words.insert(words.begin(), "compare");
+  bool done;
+  return parse_compare(static_cast<int>(words.size()), words.data(), options, &done);
+}
+
+TEST(DriverOptions, Defaults) {
+  DriverOptions options;
+  EXPECT_TRUE(driver({}, &options).ok());
+  EXPECT_EQ(options.size.m, 4096);
+  EXPECT_EQ(options.size.lda, 0);
+  EXPECT_EQ(options.data, DataKind::kUniform);
+  EXPECT_FALSE(options.check_only);
+}
+
+TEST(DriverOptions, Everything) {
+  DriverOptions options;
+  EXPECT_TRUE(
+      driver({"--m",      "1",  "--n",      "2", "--k",       "3",    "--lda",        "8",
+              "--ldb",    "16", "--ldc",    "5", "--data",    "iota", "--seed",       "7",
+              "--device", "1",  "--rounds", "3", "--rest-ms", "0.5",  "--check-only", "--json",
+              "out.json"},
+             &options)
+          .ok());
+  EXPECT_EQ(options.size.m, 1);
+  EXPECT_EQ(options.size.n, 2);
+  EXPECT_EQ(options.size.k, 3);
+  EXPECT_EQ(options.size.lda, 8);
+  EXPECT_EQ(options.size.ldb, 16);
+  EXPECT_EQ(options.size.ldc, 5);
+  EXPECT_EQ(options.data, DataKind::kIota);
+  EXPECT_EQ(options.seed, 7u);
+  EXPECT_EQ(options.device, 1);
+  EXPECT_EQ(options.timing.rounds, 3);
+  EXPECT_EQ(options.timing.rest_ms, 0.5);
+  EXPECT_TRUE(options.check_only);
+  EXPECT_EQ(options.json, "out.json");
+}
+
+TEST(DriverOptions, MistakesAreUsageErrorsInOneSentence) {
+  const std::vector<std::vector<const char*>> mistakes = {
+      {"--m", "many"},    {"--m"}, {"--data", "random"}, {"--rounds", "0"}, {"--size", "8"},
+      {"--device", "-1"}, {"8192"}};
+  for (const auto& words : mistakes) {
+    DriverOptions options;
+    const Status status = driver(words, &options);
+    EXPECT_EQ(status.code(), ExitCode::kUsage) << words[0];
+    EXPECT_FALSE(status.message().empty()) << words[0];
+    EXPECT_EQ(status.message().find('\n'), std::string::npos) << status.message();
+  }
+}
+
+TEST(DriverOptions, HelpNamesEveryOptionAndIsNoMistake) {
+  DriverOptions options;
+  bool done = false;
+  testing::internal::CaptureStdout();
+  EXPECT_TRUE(driver({"--help"}, &options, &done).ok());
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(done);
+  for (const char* option : {"--m", "--n", "--k", "--lda", "--ldb", "--ldc", "--data", "--seed",
+                             "--device", "--rounds", "--rest-ms", "--check-only", "--json"}) {
+    EXPECT_NE(help.find(option), std::string::npos) << option;
+  }
+}
+
+TEST(CompareOptions, ProblemsAndVersions) {
+  CompareOptions options;
+  EXPECT_TRUE(
+      compare({"--problem", "1x2x3", "--problem", "8192x28672x8192", "--versions", "v1", "v3"},
+              &options)
+          .ok());
+  ASSERT_EQ(options.problems.size(), 2u);
+  EXPECT_EQ(options.problems[1].n, 28672);
+  EXPECT_EQ(options.versions, (std::vector<std::string>{"v1", "v3"}));
+}
+
+TEST(CompareOptions, TheDefaultListHasTailsInEveryDirection) {
+  CompareOptions options;
+  EXPECT_TRUE(compare({}, &options).ok());
+  ASSERT_EQ(options.problems.size(), 5u);
+  EXPECT_EQ(options.problems[0].m, 8192);
+  const ProblemSize& tails = options.problems[4];
+  EXPECT_NE(tails.m % 128, 0);
+  EXPECT_NE(tails.n % 128, 0);
+  EXPECT_NE(tails.k % 64, 0);
+}
+
+TEST(CompareOptions, AMistypedProblemSaysHowToWriteOne) {
+  for (const char* text : {"8192", "1x2", "1x2x3x4", "ax2x3", ""}) {
+    CompareOptions options;
+    const Status status = compare({"--problem", text}, &options);
+    EXPECT_EQ(status.code(), ExitCode::kUsage) << text;
+  }
+  CompareOptions options;
+  EXPECT_NE(compare({"--problem", "1x2"}, &options).message().find("MxNxK"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace harness

@@ -1,0 +1,67 @@
+"""A version's driver as a user meets it: result lines, sentences and exit codes. Needs the GPU.
+
+usage: command_line_test.py DRIVER
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+FAILURES = []
+
+
+def run(driver, *words):
+    return subprocess.run([driver, *words], capture_output=True, text=True)
+
+
+def expect(what, condition, result):
+    print(f"{'ok    ' if condition else 'FAILED'} {what}")
+    if not condition:
+        print(f"  exit {result.returncode}\n  stdout: {result.stdout}\n  stderr: {result.stderr}")
+        FAILURES.append(what)
+
+
+def main(driver):
+    small = ["--m", "300", "--n", "200", "--k", "128", "--rounds", "3", "--rest-ms", "1"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "result.json")
+        result = run(driver, *small, "--json", path)
+        line = result.stdout.strip()
+        expect("a result line", result.returncode == 0 and "TFLOP/s" in line and "x cuBLAS" in line
+               and line.endswith("checked") and "\n" not in line and result.stderr == "", result)
+        with open(path, encoding="utf-8") as file:
+            root = json.load(file)
+        contender = root["problems"][0]["contenders"][0]
+        expect("a result file", contender["checked"] is True and len(contender["rounds_ms"]) == 3,
+               result)
+    for kind in ("uniform", "normal", "ints", "iota", "identity", "zeros"):
+        result = run(driver, *small, "--check-only", "--data", kind)
+        expect(f"--data {kind}", result.returncode == 0 and "ms" not in result.stdout.split()
+               and result.stdout.strip().endswith("checked"), result)
+    result = run(driver, *small, "--check-only", "--lda", "136", "--ldb", "256", "--ldc", "201")
+    expect("strides", result.returncode == 0, result)
+    result = run(driver, "--m", "100", "--n", "100", "--k", "0")
+    expect("K = 0", result.returncode == 0 and result.stdout.strip().endswith("checked"), result)
+
+    mistakes = {
+        "a pitch that TMA cannot address": (["--k", "65"], "pad lda to 72"),
+        "a leading dimension below K": (["--k", "64", "--lda", "32"], "lda = 32"),
+        "a size beyond 2^31": (["--m", "2147483648"], "2147483647"),
+        "a negative size": (["--n", "-1"], "n = -1"),
+        "no number": (["--m", "many"], "--m"),
+        "an unknown option": (["--speed", "9"], "--speed"),
+        "an unknown kind of data": (["--data", "random"], "random"),
+        "a device that is not there": (["--device", "99"], "no device 99"),
+    }
+    for what, (words, part) in mistakes.items():
+        result = run(driver, *words)
+        expect(what, result.returncode == 2 and part in result.stderr
+               and result.stderr.strip().count("\n") == 0 and result.stdout == "", result)
+    result = run(driver, "--help")
+    expect("--help", result.returncode == 0 and "--check-only" in result.stdout, result)
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

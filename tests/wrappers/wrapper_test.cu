@@ -1,0 +1,261 @@
+// Each wrapper does on the GPU what its comment says.
+#include <gtest/gtest.h>
+#include <harness/cuda_check.h>
+#include <harness/device.h>
+#include <matrix_descriptor.cuh>
+#include <ptx/cluster.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+#include <ptx/wgmma.cuh>
+#include <store_accumulator.cuh>
+#include <tensor_map.h>
+
+#include <vector>
+
+namespace {
+
+using harness::Buffer;
+
+template <class T>
+std::vector<T> to_host(const Buffer& buffer, size_t count) {
+  std::vector<T> values(count);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  harness::copy(values.data(), buffer.data(), count * sizeof(T));
+  return values;
+}
+
+template <class T>
+T* pointer(const Buffer& buffer) {
+  return static_cast<T*>(buffer.data());
+}
+
+// --- mbarrier ---
+
+__global__ void phases_kernel(int* seen) {
+  __shared__ MBarrier barrier;
+  ptx::mbarrier_init(&barrier, 2);
+  ptx::fence_mbarrier_init();
+  seen[0] = ptx::mbarrier_try_wait_parity(&barrier, 1);  // fresh: "the phase before" has completed
+  seen[1] = ptx::mbarrier_try_wait_parity(&barrier, 0);
+  ptx::mbarrier_arrive(&barrier);
+  seen[2] = ptx::mbarrier_try_wait_parity(&barrier, 0);  // 1 of 2 arrivals
+  ptx::mbarrier_arrive(&barrier);
+  seen[3] = ptx::mbarrier_try_wait_parity(&barrier, 0);  // phase 0 completed
+  seen[4] = ptx::mbarrier_try_wait_parity(&barrier, 1);  // phase 1 has not
+  ptx::mbarrier_arrive(&barrier);
+  ptx::mbarrier_arrive(&barrier);
+  ptx::mbarrier_wait_parity(&barrier, 1);
+  seen[5] = ptx::mbarrier_try_wait_parity(&barrier, 0);  // in phase 2 now
+}
+
+TEST(MBarrier, PhasesAndParities) {
+  const Buffer seen(6 * sizeof(int));
+  phases_kernel<<<1, 1>>>(pointer<int>(seen));
+  EXPECT_EQ(to_host<int>(seen, 6), (std::vector<int>{1, 0, 0, 1, 0, 0}));
+}
+
+// --- TMA ---
+
+__global__ void tma_kernel(const __grid_constant__ CUtensorMap map, int column, int row, int rows,
+                           half* out, int* early) {
+  half* const tile = shared_storage<half[256 * 64]>();
+  __shared__ MBarrier full;
+  for (int i = 0; i < rows * 64; ++i) tile[i] = __float2half(-1);
+  ptx::mbarrier_init(&full, 1);
+  ptx::fence_mbarrier_init();
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the -1s come before the copy
+  ptx::mbarrier_arrive_expect_tx(&full, rows * 128);  // the whole box, tails included
+  *early = ptx::mbarrier_try_wait_parity(&full, 1);
+  ptx::cp_async_bulk_tensor_2d(tile, &map, column, row, &full);
+  ptx::mbarrier_wait_parity(&full, 0);
+  for (int i = 0; i < rows * 64; ++i) out[i] = tile[i];
+}
+
+// The element of a tile that TMA wrote with the 128-byte swizzle: 16-byte units of a row of 128
+// bytes change places by the row's number modulo 8.
+half unswizzled(const std::vector<half>& tile, int row, int column) {
+  return tile[row * 64 + ((column / 8) ^ (row % 8)) * 8 + column % 8];
+}
+
+TEST(Tma, BoxesArriveSwizzledWithZerosOutside) {
+  constexpr int kRows = 100, kColumns = 90, kPitch = 96;
+  const Buffer matrix(kRows * kPitch * sizeof(half));
+  std::vector<half> values(kRows * kPitch, __float2half(-7));
+  for (int row = 0; row < kRows; ++row) {
+    for (int column = 0; column < kColumns; ++column) {
+      values[row * kPitch + column] = __float2half(static_cast<float>((row * 31 + column) % 2000));
+    }
+  }
+  harness::copy(matrix.data(), values.data(), values.size() * sizeof(half));
+  const Buffer out(256 * 64 * sizeof(half)), early(sizeof(int));
+  CUDA_CHECK(cudaFuncSetAttribute(tma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 32768));
+  for (const int box_rows : {64, 128, 256}) {
+    CUtensorMap map;
+    const Status status =
+        make_tensor_map(&map, {"A", pointer<half>(matrix), kRows, kColumns, kPitch}, box_rows, 64);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (const int row : {0, 64}) {
+      for (const int column : {0, 64, 128}) {
+        tma_kernel<<<1, 1, 32768>>>(map, column, row, box_rows, pointer<half>(out),
+                                    pointer<int>(early));
+        const auto tile = to_host<half>(out, box_rows * 64);
+        EXPECT_EQ(to_host<int>(early, 1)[0], 1);
+        for (int r = 0; r < box_rows; ++r) {
+          for (int c = 0; c < 64; ++c) {
+            const bool inside = row + r < kRows && column + c < kColumns;
+            const float expected = inside ? (((row + r) * 31 + column + c) % 2000) : 0.0f;
+            ASSERT_EQ(__half2float(unswizzled(tile, r, c)), expected)
+                << row + r << " " << column + c;
+          }
+        }
+      }
+    }
+  }
+}
+
+// --- WGMMA ---
+
+// One product of 64 × 16 by kN × 16, from tiles that are written swizzled by hand.
+template <int kN>
+__global__ void wgmma_kernel(const half* a, const half* b, float* d, bool accumulate) {
+  struct Tiles {
+    alignas(1024) half a[64 * 64];
+    alignas(1024) half b[kN * 64];
+  };
+  auto& smem = shared_storage<Tiles>();
+  auto swizzled = [](int row, int column) {
+    return row * 64 + ((column / 8) ^ (row % 8)) * 8 + column % 8;
+  };
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) smem.a[swizzled(i / 64, i % 64)] = a[i];
+  for (int i = threadIdx.x; i < kN * 64; i += blockDim.x) smem.b[swizzled(i / 64, i % 64)] = b[i];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  float acc[kN / 2];
+  for (int i = 0; i < kN / 2; ++i) acc[i] = 1000;
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int kk = 0; kk < 64; kk += 16) {
+    if constexpr (kN == 128) {
+      ptx::wgmma_m64n128k16(acc, matrix_descriptor(&smem.a[kk]), matrix_descriptor(&smem.b[kk]),
+                            accumulate || kk > 0);
+    } else {
+      ptx::wgmma_m64n256k16(acc, matrix_descriptor(&smem.a[kk]), matrix_descriptor(&smem.b[kk]),
+                            accumulate || kk > 0);
+    }
+  }
+  ptx::wgmma_commit_group();
+  ptx::wgmma_wait_group<0>();
+#pragma unroll
+  for (int i = 0; i < kN / 2; ++i) d[threadIdx.x * (kN / 2) + i] = acc[i];
+}
+
+template <int kN>
+void test_wgmma() {
+  std::vector<half> a(64 * 64), b(kN * 64);
+  for (int i = 0; i < 64 * 64; ++i) a[i] = __float2half(static_cast<float>(i * 7 % 11 - 5));
+  for (int i = 0; i < kN * 64; ++i) b[i] = __float2half(static_cast<float>(i * 5 % 13 - 6));
+  const Buffer device_a(a.size() * sizeof(half)), device_b(b.size() * sizeof(half));
+  const Buffer device_d(128 * kN / 2 * sizeof(float));
+  harness::copy(device_a.data(), a.data(), a.size() * sizeof(half));
+  harness::copy(device_b.data(), b.data(), b.size() * sizeof(half));
+  const int bytes = (64 + kN) * 128;
+  CUDA_CHECK(
+      cudaFuncSetAttribute(wgmma_kernel<kN>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  for (const bool accumulate : {false, true}) {
+    wgmma_kernel<kN><<<1, 128, bytes>>>(pointer<half>(device_a), pointer<half>(device_b),
+                                        pointer<float>(device_d), accumulate);
+    const auto d = to_host<float>(device_d, 128 * kN / 2);
+    for (int thread = 0; thread < 128; ++thread) {
+      for (int i = 0; i < kN / 2; ++i) {
+        const int row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+        const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+        float expected = accumulate ? 1000.0f : 0.0f;
+        for (int k = 0; k < 64; ++k) {
+          expected += __half2float(a[row * 64 + k]) * __half2float(b[column * 64 + k]);
+        }
+        ASSERT_EQ(d[thread * (kN / 2) + i], expected) << "row " << row << " column " << column;
+      }
+    }
+  }
+}
+
+TEST(Wgmma, M64N128K16) { test_wgmma<128>(); }
+TEST(Wgmma, M64N256K16) { test_wgmma<256>(); }
+
+// --- the epilogue ---
+
+__global__ void store_kernel(OutputMatrix c, int row, int column) {
+  float acc[64];
+  for (int i = 0; i < 64; ++i) {
+    const int r = row + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8;
+    acc[i] = r * 64 + column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
+  }
+  store_accumulator(acc, c, row, column);
+}
+
+TEST(StoreAccumulator, EveryShapeAndAlignment) {
+  constexpr int64_t kPitchLimit = 140, kElements = 80 * kPitchLimit;
+  const Buffer buffer(kElements * sizeof(half));
+  for (const int rows : {1, 7, 8, 9, 63, 64}) {
+    for (const int columns : {1, 2, 31, 120, 121, 127, 128}) {
+      for (const int pitch : {130, 131}) {
+        for (const int offset : {2, 3}) {
+          harness::fill(pointer<half>(buffer), kElements, 0x7fff);
+          store_kernel<<<1, 128>>>({pointer<half>(buffer) + offset, rows, columns, pitch}, 0, 0);
+          const auto values = to_host<half>(buffer, kElements);
+          for (int i = 0; i < kElements; ++i) {
+            const int row = (i - offset) / pitch;
+            const int column = (i - offset) % pitch;
+            if (i >= offset && row < rows && column < columns) {
+              const float expected = __half2float(__float2half_rn(row * 64 + column));
+              ASSERT_EQ(__half2float(values[i]), expected) << row << " " << column;
+            } else {
+              ASSERT_EQ(__half_as_ushort(values[i]), 0x7fff) << rows << " " << columns << " " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// --- warps, clusters ---
+
+__global__ void elect_kernel(int* elected) {
+  if (ptx::elect_sync()) atomicAdd(&elected[threadIdx.x / 32], 1);
+}
+
+TEST(Warp, OneLaneIsElected) {
+  const Buffer elected(4 * sizeof(int));
+  CUDA_CHECK(cudaMemset(elected.data(), 0, 4 * sizeof(int)));
+  elect_kernel<<<1, 128>>>(pointer<int>(elected));
+  EXPECT_EQ(to_host<int>(elected, 4), (std::vector<int>{1, 1, 1, 1}));
+}
+
+__global__ void cluster_kernel(int* before, int* ranks) {
+  before[blockIdx.x] = 1;
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  const uint32_t peer = blockIdx.x ^ 1;
+  ranks[blockIdx.x] = ptx::cluster_ctarank() + 10 * static_cast<volatile int*>(before)[peer];
+}
+
+TEST(Cluster, RanksAndBarrier) {
+  const Buffer before(8 * sizeof(int)), ranks(8 * sizeof(int));
+  CUDA_CHECK(cudaMemset(before.data(), 0, 8 * sizeof(int)));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(8);
+  config.blockDim = dim3(64);
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = 2;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CUDA_CHECK(
+      cudaLaunchKernelEx(&config, cluster_kernel, pointer<int>(before), pointer<int>(ranks)));
+  EXPECT_EQ(to_host<int>(ranks, 8), (std::vector<int>{10, 11, 10, 11, 10, 11, 10, 11}));
+}
+
+}  // namespace
