@@ -236,7 +236,13 @@ void Block::check_everything_done(Thread& last) {
   }
   if (options().happens_before) check_everything_known(last);
   for (const auto& barrier : barriers.all()) {
-    if (barrier->pending != barrier->expected) report::arrivals_left(last, *barrier);
+    // A peer may still arrive: that is found when it does.
+    const bool from_peers =
+        std::any_of(remote_signals.begin(), remote_signals.end(),
+                    [&](const RemoteSignal& signal) { return signal.barrier == barrier.get(); });
+    if (barrier->pending != barrier->expected && !from_peers) {
+      report::arrivals_left(last, *barrier);
+    }
   }
 }
 
