@@ -17,6 +17,13 @@ namespace v3_warp_specialized {
 Status matmul(const MatmulArguments& args, cudaStream_t stream);
 }
 
+namespace v4_two_consumers {
+Status matmul(const MatmulArguments& args, cudaStream_t stream);
+}
+namespace v5_async_mma {
+Status matmul(const MatmulArguments& args, cudaStream_t stream);
+}
+
 namespace harness {
 
 struct Version {
@@ -25,11 +32,13 @@ struct Version {
 };
 
 // In ladder order. Whoever uses it links every version.
-inline const std::array<Version, 3>& versions() {
-  static const std::array<Version, 3> all = {{
+inline const std::array<Version, 5>& versions() {
+  static const std::array<Version, 5> all = {{
       {"v1_simple", v1_simple::matmul},
       {"v2_pipelined", v2_pipelined::matmul},
       {"v3_warp_specialized", v3_warp_specialized::matmul},
+      {"v4_two_consumers", v4_two_consumers::matmul},
+      {"v5_async_mma", v5_async_mma::matmul},
   }};
   return all;
 }
@@ -42,6 +51,9 @@ struct TileShape {
   int warpgroups;
 };
 
-inline TileShape tile_shape(const std::string&) { return {128, 128, 1}; }
+inline TileShape tile_shape(const std::string& version) {
+  const bool small = version[0] == 'v' && version[1] <= '3' && version[2] == '_';
+  return small ? TileShape{128, 128, 1} : TileShape{128, 256, 2};
+}
 
 }  // namespace harness

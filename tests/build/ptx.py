@@ -22,12 +22,15 @@ EVERYWHERE = [
     r"wgmma\.commit_group\.sync\.aligned",
     r"wgmma\.wait_group\.sync\.aligned 0",
 ]
+LARGE_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f32\.f16\.f16"]
 SMALL_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.f16\.f16"]
 SPECIALIZED = [r"elect\.sync", r"mbarrier\.arrive\.shared::cta\.b64"]
 EXPECTED = {
     "v1": SMALL_TILE,
     "v2": SMALL_TILE,
     "v3": SMALL_TILE + SPECIALIZED,
+    "v4": LARGE_TILE + SPECIALIZED,
+    "v5": LARGE_TILE + SPECIALIZED + [r"wgmma\.wait_group\.sync\.aligned 1"],
 }
 
 # What ptxas prints, at information level, when it takes the asynchrony out of the code, ignores
