@@ -131,6 +131,10 @@ struct Call {
 std::vector<Call> executed_calls();
 void clear_executed_calls();
 
+// False if this line is switched off (Options::removed); otherwise as if a wrapper were called in
+// it. For copies of kernels that make statements without a wrapper call removable, too.
+bool executes(const char* file, int line);
+
 // --- the trace ---
 
 // Writes what happened in all launches since the last call as JSON for Perfetto or

@@ -170,6 +170,8 @@ Thread* enter(const char* instruction, SourceLine where) {
   return &thread;
 }
 
+bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
+
 cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread_body) {
   State& all = state();
   all.report.reset();

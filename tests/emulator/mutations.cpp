@@ -127,7 +127,7 @@ class Mutations {
 
   const LegalRemoval* find_legal(const std::string& lines) const {
     for (const LegalRemoval& removal : legal_) {
-      const bool same_version = removal.version == "*" || removal.version == version_.name;
+      const bool same_version = removal.version == version_.name;
       if (same_version && lines.find(removal.text) != std::string::npos) return &removal;
     }
     return nullptr;
