@@ -24,10 +24,10 @@ TensorCore& tensor_core(Thread& thread, SourceLine where) {
 }
 
 // A point in time, in the row of the calling warp.
-void note(const Thread& thread, const char* what, MBarrier* barrier, SourceLine where) {
+void note(Thread& thread, const char* what, MBarrier* barrier, SourceLine where) {
   Cluster& cluster = thread.cluster();
   if (!cluster.trace.enabled) return;
-  const Barrier& found = thread.block->barriers.find(const_cast<Thread&>(thread), barrier, where);
+  const Barrier& found = thread.block->barriers.find(thread, barrier, where);
   cluster.trace.instant(*thread.block, thread.warp->index, what + found.name(),
                         cluster.scheduler.now());
 }

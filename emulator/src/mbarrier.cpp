@@ -46,6 +46,12 @@ void Barrier::bytes_arrived(int64_t bytes) {
 void Barrier::complete_if_done() {
   if (pending != 0 || transaction != 0) return;
   if (in_flight != 0) report::phase_ends_with_bytes_in_flight(*this);
+  Cluster& cluster = block->cluster;
+  if (cluster.trace.enabled) {
+    cluster.trace.instant(*block, Trace::kBarrierRow,
+                          name() + " phase " + std::to_string(phase) + " complete",
+                          cluster.scheduler.now());
+  }
   ++phase;
   pending = expected;
   announced = 0;

@@ -138,7 +138,7 @@ std::string reader(const Access& read) {
 // A report in the making.
 class Draft {
  public:
-  Draft(Check check, const Cluster& cluster) : check_(check), cluster_(cluster) {
+  Draft(Check check, Cluster& cluster) : check_(check), cluster_(cluster) {
     add("emulator: ", check_name(check));
   }
 
@@ -167,8 +167,7 @@ class Draft {
     const uint64_t seed = options().seed;
     add("  again:  ", "seed " + std::to_string(seed) + " reproduces this");
     // The first report is the cause; what others find while the kernel stops is a consequence.
-    std::optional<Report>& report = const_cast<Cluster&>(cluster_).report;
-    if (!report) report = Report{check_, text_.str(), seed, cluster_.index};
+    if (!cluster_.report) cluster_.report = Report{check_, text_.str(), seed, cluster_.index};
     throw KernelStopped();
   }
 
@@ -179,7 +178,7 @@ class Draft {
   }
 
   Check check_;
-  const Cluster& cluster_;
+  Cluster& cluster_;
   std::ostringstream text_;
 };
 
@@ -898,7 +897,7 @@ Check cause_of_deadlock(const Cluster& cluster) {
 
 }  // namespace
 
-void deadlock(const Cluster& cluster) {
+void deadlock(Cluster& cluster) {
   const Check cause = cause_of_deadlock(cluster);
   Draft draft(cause, cluster);
   draft.what("no thread can run, and nothing is under way");

@@ -105,7 +105,7 @@ namespace report {
 [[noreturn]] void arrivals_left(const Thread& last, const Barrier& barrier);
 
 // Nobody can run and nothing is under way.
-[[noreturn]] void deadlock(const Cluster& cluster);
+[[noreturn]] void deadlock(Cluster& cluster);
 
 // What the trace calls a copy that signals `barrier`: "smem.a[2]".
 std::string copy_name(SourceLine where, const Barrier& barrier);

@@ -46,7 +46,7 @@ void Trace::name_rows(const Cluster& cluster) {
       rows_.push_back({index, kTensorCoreRow + core->warp_group(),
                        "tensor core, warp group " + std::to_string(core->warp_group())});
     }
-    rows_.push_back({index, kBarrierRow, "phases"});
+    rows_.push_back({index, kBarrierRow, "mbarriers"});
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -53,6 +54,19 @@ std::string line_of(const Site& site, int offset = 0) {
   return line;
 }
 
+// Lines of a kernel that call a wrapper, as the text says.
+std::vector<Site> lines_with_wrappers(const std::string& path) {
+  const std::regex call(R"(ptx::\w+(<\w+>)?\(|__syncthreads\(|\w+_acquire\(\);)");
+  std::vector<Site> sites;
+  std::ifstream file(path);
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (std::regex_search(line.substr(0, line.find("//")), call)) sites.push_back({path, number});
+  }
+  return sites;
+}
+
 // More K tiles than any ring has stages, twice around and a bit; tails; two tiles of C.
 constexpr harness::ProblemSize kSize = {150, 130, 8 * 64 + 56};
 
@@ -67,10 +81,24 @@ class Mutations {
   bool run() {
     bool all_as_expected = true;
     for (const Site& site : synchronising_lines()) all_as_expected &= run_without(site);
+    for (const Site& site : lines_with_wrappers(emulator::executed_calls().at(0).site.file)) {
+      if (was_executed(site)) continue;
+      std::printf("| %-19s | %4d | %-72.72s | never executed |\n", version_.name, site.line,
+                  line_of(site).c_str());
+      all_as_expected = false;
+    }
     return all_as_expected;
   }
 
  private:
+  static bool was_executed(const Site& site) {
+    constexpr int kLinesOfACall = 3;  // compilers name the first or the last of them
+    for (const emulator::Call& call : emulator::executed_calls()) {
+      if (call.site.line >= site.line && call.site.line < site.line + kLinesOfACall) return true;
+    }
+    return false;
+  }
+
   // The lines are those that a run executes, so none is forgotten and none is guessed from text.
   std::vector<Site> synchronising_lines() {
     emulator::Options options;

@@ -63,6 +63,11 @@ enum class Bug {
   kZeroArrivals,
   kWgmmaByFourthWarp,
   kOneWarpDoesNotWait,
+  kReleasesNewest,  // with one group left in flight
+  // Unusual, but legal:
+  kLegalLoadBeforeExpect,
+  kLegalOneLaneWaits,
+  kLegalElectedRelease,
 };
 
 constexpr int kStages = 2;
@@ -85,7 +90,9 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
   if (threadIdx.x == kInitThread && kBug != Bug::kNoInit) {
     for (int stage = 0; stage < kStages; ++stage) {
       ptx::mbarrier_init(&smem.full[stage], 1);
-      ptx::mbarrier_init(&smem.empty[stage], kBug == Bug::kOneArrivalTooFew ? 129 : 128);
+      ptx::mbarrier_init(&smem.empty[stage], kBug == Bug::kOneArrivalTooFew      ? 129
+                                             : kBug == Bug::kLegalElectedRelease ? 1
+                                                                                 : 128);
     }
     if (kBug == Bug::kInitTwice) ptx::mbarrier_init(&smem.full[0], 1);
     if (kBug == Bug::kZeroArrivals) ptx::mbarrier_init(&smem.spare, 0);
@@ -113,7 +120,9 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
         const int bytes = kBug == Bug::kExpectTooSmall   ? kTileBytes / 2
                           : kBug == Bug::kExpectTooLarge ? kTileBytes * 2
                                                          : kTileBytes;
-        ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
+        if (kBug != Bug::kLegalLoadBeforeExpect) {
+          ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
+        }
         half* a = smem.a[stage] + (kBug == Bug::kMisalignedTile ? 64 : 0);
         CUtensorMap not_a_map = {};
         const CUtensorMap* const map = kBug == Bug::kNotAMap ? &not_a_map : &map_a;
@@ -122,6 +131,9 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
         ptx::cp_async_bulk_tensor_2d(a, map, k_tile * 64, 0, &smem.full[stage]);
         const int b_stage = kBug == Bug::kSameStageTwice ? 0 : stage;
         ptx::cp_async_bulk_tensor_2d(smem.b[b_stage], &map_b, k_tile * 64, 0, &smem.full[stage]);
+        if (kBug == Bug::kLegalLoadBeforeExpect) {
+          ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
+        }
       }
       phases ^= 1u << stage;
       stage = (stage + 1) % kStages;
@@ -139,7 +151,9 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
   int stage = 0;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     if (kBug == Bug::kLoadNotWaitedFor && k_tile == k_tiles - 1) return;
-    const bool waits = kBug != Bug::kOneWarpDoesNotWait || threadIdx.x / 32 != 2;
+    const bool waits = kBug == Bug::kOneWarpDoesNotWait  ? threadIdx.x / 32 != 2
+                       : kBug == Bug::kLegalOneLaneWaits ? threadIdx.x % 32 == 5
+                                                         : true;
     if (kBug != Bug::kNoFullWait && waits) {
       ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
     }
@@ -158,9 +172,14 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
     if (kBug != Bug::kNoCommit) ptx::wgmma_commit_group();
     if (kBug == Bug::kReleasedTooEarly) ptx::mbarrier_arrive(&smem.empty[stage]);
     if (kBug == Bug::kAccumulatorCleared && k_tile == 1) acc[5] = 0;
-    if (kBug != Bug::kNoFinalWait || k_tile < k_tiles - 1) ptx::wgmma_wait_group<0>();
+    if (kBug == Bug::kReleasesNewest && k_tile < k_tiles - 1) {
+      ptx::wgmma_wait_group<1>();
+    } else if (kBug != Bug::kNoFinalWait || k_tile < k_tiles - 1) {
+      ptx::wgmma_wait_group<0>();
+    }
     if (kBug == Bug::kAccumulatorChanged) acc[3] += 1;
-    if (kBug != Bug::kReleasedTooEarly) ptx::mbarrier_arrive(&smem.empty[stage]);
+    const bool releases = kBug != Bug::kLegalElectedRelease || threadIdx.x == 64;
+    if (kBug != Bug::kReleasedTooEarly && releases) ptx::mbarrier_arrive(&smem.empty[stage]);
     if (kBug == Bug::kOneArrivalTooMany && threadIdx.x == 0) {
       ptx::mbarrier_arrive(&smem.empty[stage]);
     }
@@ -221,6 +240,18 @@ TEST_F(Pipeline, WithoutABugIsSilentAndRight) {
       }
     }
   }
+}
+
+TEST_F(Pipeline, LegalVariantsAreSilent) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    expect_silent(run_with<Bug::kLegalLoadBeforeExpect>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalOneLaneWaits>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalElectedRelease>(quiet(seed)));
+  }
+}
+
+TEST_F(Pipeline, NewestGroupReleasedWhileInFlight) {
+  expect<Bug::kReleasesNewest>({Check::kOverwrittenWhileRead}, {"which WGMMA"});
 }
 
 TEST_F(Pipeline, StageReleasedBeforeWaitGroup) {

@@ -41,6 +41,7 @@ TEST(Trace, ShowsRolesStagesAndUnits) {
   EXPECT_EQ(events.count("smem.b[1]"), 1u);
   EXPECT_EQ(events.count("WGMMA 1"), 1u);
   EXPECT_EQ(events.count("wait full[0]"), 1u);
+  EXPECT_EQ(events.count("full[1] phase 1 complete"), 1u);
   EXPECT_EQ(blocks, (std::set<int>{0, 1}));
 
   // Taken over by the write: the next trace begins empty.
