@@ -24,7 +24,7 @@ enum class Schedule {
 // When an asynchronous operation (a piece of a TMA copy, a WGMMA) takes place after its issue.
 enum class Delay {
   kMixed,  // drawn anew for each operation from the policies below
-  kAtOnce,  // before any thread runs again: as a synchronous machine would
+  kAtOnce,  // before another warp runs: nearly as a synchronous machine would
   kShort,  // within 8 turns
   kLong,  // within 64 turns
   kOnlyWhenIdle,  // not before every thread waits for something

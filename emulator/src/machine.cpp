@@ -11,12 +11,16 @@ thread_local dim3 blockDim, gridDim;
 namespace emulator {
 namespace {
 
-// What a kernel of so many threads gets per thread: an equal share of the register file, in steps
-// of 8.
+// The most registers that a kernel of so many threads can have per thread. Warps are spread over
+// the four quarters of a multiprocessor, each with registers of its own, handed out in steps of 8.
 int registers_per_thread(size_t threads) {
-  constexpr size_t kRegisterFile = 65536;
+  constexpr size_t kQuarters = 4;
+  constexpr size_t kRegistersOfAQuarter = 16384;
   constexpr size_t kMost = 255;
-  return static_cast<int>(std::min(kMost, kRegisterFile / threads / 8 * 8));
+  const size_t warps = threads / kWarpThreads;
+  const size_t warps_of_a_quarter = (warps + kQuarters - 1) / kQuarters;
+  return static_cast<int>(
+      std::min(kMost, kRegistersOfAQuarter / warps_of_a_quarter / kWarpThreads / 8 * 8));
 }
 
 // The life of a CUDA thread.

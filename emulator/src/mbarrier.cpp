@@ -158,7 +158,10 @@ int MBarrierTable::stages_in_flight() const {
 
 void MBarrierTable::arrive(Thread& thread, MBarrier* address, uint32_t announced_bytes,
                            SourceLine where) {
+  constexpr uint32_t kBytesLimit = (1 << 20) - 1;
   Barrier& barrier = find(thread, address, where);
+  if (announced_bytes > kBytesLimit)
+    report::byte_count_out_of_range(thread, announced_bytes, where);
   if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
   if (barrier.pending == 1 && barrier.issued > barrier.announced + announced_bytes) {
     report::too_few_bytes_expected(thread, barrier, barrier.issued,

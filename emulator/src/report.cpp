@@ -332,6 +332,13 @@ void arrival_count_out_of_range(const Thread& thread, uint32_t arrivals, SourceL
       .stop();
 }
 
+void byte_count_out_of_range(const Thread& thread, uint32_t bytes, SourceLine where) {
+  by(Check::kLimit, thread, number(bytes) + " bytes are announced at once", where)
+      .why("an mbarrier counts less than 1048576 bytes per phase")
+      .fix("spread the loads over several barriers")
+      .stop();
+}
+
 void initialised_twice(const Thread& thread, const Barrier& barrier, SourceLine where) {
   by(Check::kBarrierReinitialised, thread, barrier.name() + " is initialised a second time", where)
       .other(barrier.initialised)

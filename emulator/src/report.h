@@ -40,6 +40,7 @@ namespace report {
 // --- mbarriers ---
 [[noreturn]] void arrival_count_out_of_range(const Thread& thread, uint32_t arrivals,
                                              SourceLine where);
+[[noreturn]] void byte_count_out_of_range(const Thread& thread, uint32_t bytes, SourceLine where);
 [[noreturn]] void initialised_twice(const Thread& thread, const Barrier& barrier, SourceLine where);
 [[noreturn]] void not_initialised(const Thread& thread, const void* address, SourceLine where);
 [[noreturn]] void not_initialised_remotely(const Thread& thread, const Block& block,
