@@ -867,7 +867,7 @@ std::string state_of(const Barrier& barrier) {
   } else if (barrier.transaction < 0) {
     state += "; bytes have arrived that nobody has announced";
   } else if (barrier.phase == 0 && barrier.arrivals == 0) {
-    state += "; nobody has ever arrived (a first wait that must not block names parity 1)";
+    state += "; nobody has ever arrived (a first wait that must not block names parity 1, not 0)";
   } else if (arrived > 0) {
     state += "; " + number(barrier.pending) +
              " arrivals never come: compare the init's count with who arrives";
