@@ -50,7 +50,8 @@ __device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters]
                                                   const OutputMatrix& c, int row, int column) {
   row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
   column += threadIdx.x % 4 * 2;
-  const bool inside = row + 8 < c.rows && column + 2 * kRegisters - 7 < c.columns;
+  const int last_column = column + 2 * kRegisters - 8 + 1;
+  const bool inside = row + 8 < c.rows && last_column < c.columns;
   if (inside && c.pairs_are_aligned()) {
     half* const address = c.base + row * c.leading_dimension + column;
 #pragma unroll

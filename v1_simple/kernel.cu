@@ -16,7 +16,7 @@ constexpr int kBlockM = 128;
 constexpr int kBlockN = 128;
 constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
 constexpr int kThreads = 128;  // one warp group
-constexpr int kBlocksPerSm = 3;  // while one block waits for its tile, the others multiply
+constexpr int kBlocksPerSm = 3;  // must fit: while one waits for its tile, others multiply
 constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
 
 struct SharedStorage {

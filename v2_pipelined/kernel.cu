@@ -16,7 +16,7 @@ constexpr int kBlockM = 128;
 constexpr int kBlockN = 128;
 constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
 constexpr int kThreads = 128;  // one warp group
-constexpr int kBlocksPerSm = 2;  // what fits with three stages of 32 KiB each
+constexpr int kBlocksPerSm = 2;  // must fit; three stages of 32 KiB leave room for no third
 constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
 
 template <int kStages>
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   int stage = 0;
 #pragma unroll kStages  // makes the stage a compile-time constant in each copy of the body
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
+    ptx::mbarrier_wait_parity(&smem.full[stage], (phases >> stage) & 1);
     multiply_tile(acc, stage, k_tile > 0);
     ptx::wgmma_wait_group<0>();
     __syncthreads();  // no warp still needs the K tile

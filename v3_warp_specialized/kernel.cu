@@ -17,7 +17,7 @@ constexpr int kBlockN = 128;
 constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
 constexpr int kConsumerThreads = 128;  // warps 0-3: one warp group
 constexpr int kThreads = kConsumerThreads + 32;  // warp 4 is the producer
-constexpr int kBlocksPerSm = 2;
+constexpr int kBlocksPerSm = 2;  // must fit; the registers of 160 threads leave room for no third
 constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
 
 template <int kStages>
@@ -75,13 +75,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     int stage = 0;
 #pragma unroll kStages
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      ptx::mbarrier_wait_parity(&smem.empty[stage], phases >> stage & 1);
+      ptx::mbarrier_wait_parity(&smem.empty[stage], (phases >> stage) & 1);
       if (ptx::elect_sync()) load_tile(k_tile, stage);
       phases ^= 1u << stage;
       stage = (stage + 1) % kStages;
     }
     for (stage = 0; stage < min(kStages, k_tiles); ++stage)  // drain: wait for the last releases
-      ptx::mbarrier_wait_parity(&smem.empty[stage], phases >> stage & 1);
+      ptx::mbarrier_wait_parity(&smem.empty[stage], (phases >> stage) & 1);
     return;
   }
 
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   int stage = 0;
 #pragma unroll kStages  // makes the stage a compile-time constant in each copy of the body
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
+    ptx::mbarrier_wait_parity(&smem.full[stage], (phases >> stage) & 1);
     multiply_tile(acc, stage, k_tile > 0);
     ptx::wgmma_wait_group<0>();
     ptx::mbarrier_arrive(&smem.empty[stage]);

@@ -107,7 +107,15 @@ struct Timing {
 Status time_interleaved(const std::vector<Contender>& contenders, const TimingOptions& options,
                         const std::function<void(int, int)>& progress, Timing* timing);
 
-// What versions are measured against: cuBLAS on the GPU, nothing in the emulator.
-std::vector<Contender> baselines(const MatmulArguments& args);
+double median(std::vector<double> values);
+
+// What versions are measured against. On the GPU: cuBLAS by cublasGemmEx (kGemmEx), by the fastest
+// of the algorithms that cublasLt's heuristic names (kLt; found by a few trials), and the
+// WGMMA-only ceiling (kCeiling, which computes nothing). In the emulator: nothing.
+inline constexpr const char* kGemmEx = "cublas_gemm_ex";
+inline constexpr const char* kLt = "cublas_lt";
+inline constexpr const char* kCeiling = "wgmma_ceiling";
+Status baselines(const MatmulArguments& args, const TimingOptions& options,
+                 std::vector<Contender>* found);
 
 }  // namespace harness

@@ -1,4 +1,5 @@
 // harness/device.h on a Hopper GPU.
+#include <harness/ceiling.h>
 #include <harness/cublas.h>
 #include <harness/cuda_check.h>
 #include <harness/device.h>
@@ -330,8 +331,34 @@ Status time_interleaved(const std::vector<Contender>& contenders, const TimingOp
   return status;
 }
 
-std::vector<Contender> baselines(const MatmulArguments& args) {
-  return {{"cublas", [args] { return cublas_matmul(args); }}};
+Status baselines(const MatmulArguments& args, const TimingOptions& options,
+                 std::vector<Contender>* found) {
+  constexpr int kMostAlgorithms = 8;
+  constexpr int kTrials = 3;
+  found->clear();
+  found->push_back({kGemmEx, [args] { return cublas_matmul(args); }});
+  std::vector<CublasLtMatmul> algorithms;
+  Status status = CublasLtMatmul::find(args, kMostAlgorithms, &algorithms);
+  if (!status.ok()) return status;
+  if (!algorithms.empty()) {
+    std::vector<Contender> candidates;
+    for (const CublasLtMatmul& algorithm : algorithms) candidates.push_back({kLt, algorithm});
+    Timing timing;
+    TimingOptions trials = options;
+    trials.rounds = kTrials;
+    status = time_interleaved(candidates, trials, nullptr, &timing);
+    if (!status.ok()) return status;
+    size_t best = 0;
+    for (size_t i = 1; i < candidates.size(); ++i) {
+      if (median(timing.rounds_ms[i]) < median(timing.rounds_ms[best])) best = i;
+    }
+    found->push_back(candidates[best]);
+  }
+  int device = 0, sms = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  found->push_back({kCeiling, [args, sms] { return wgmma_ceiling(args, sms); }});
+  return {};
 }
 
 }  // namespace harness

@@ -131,6 +131,7 @@ Status parse_compare(int argc, const char* const* argv, CompareOptions* options,
     status = parse_problem(problems[i], &size);
     options->problems.push_back(size);
   }
+  options->problems_are_default = problems.empty();
   if (problems.empty()) options->problems = default_problems();
   return status;
 }

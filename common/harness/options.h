@@ -24,6 +24,7 @@ struct DriverOptions {
 // What compare is asked to do.
 struct CompareOptions {
   std::vector<ProblemSize> problems;
+  bool problems_are_default = true;
   std::vector<std::string> versions;  // as "v2" or "v2_pipelined"; empty: all
   DataKind data = DataKind::kUniform;
   uint64_t seed = 1;

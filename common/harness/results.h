@@ -15,6 +15,7 @@ struct ContenderResult {
   std::string name;
   std::optional<bool> checked;  // empty: not a version, nothing to check
   std::vector<double> rounds_ms;  // empty: not timed
+  std::string api;  // kGemmEx or kLt, of the contender kCublas
 };
 
 struct ProblemResult {
@@ -30,8 +31,6 @@ struct Results {
   std::vector<ProblemResult> problems;
 };
 
-double median(std::vector<double> values);
-
 // 2 · m · n · k operations in `ms`, in TFLOP/s.
 double tflops(const ProblemSize& size, double ms);
 
@@ -39,14 +38,21 @@ double tflops(const ProblemSize& size, double ms);
 // the two times of one round. Empty if either was not timed.
 std::optional<double> ratio(const ContenderResult& contender, const ContenderResult& baseline);
 
+// The name of the 100 %: the better of the two ways to ask cuBLAS.
+inline constexpr const char* kCublas = "cublas";
+
+// Renames the cuBLAS contender with the better median to kCublas.
+void choose_cublas(ProblemResult* problem);
+
 // The contender of this name, or null.
 const ContenderResult* find(const ProblemResult& problem, const std::string& name);
 
 // Device, clocks, software and data: what belongs above every table.
 std::string describe_setup(const Results& results);
 
-// One problem as a table: version, time and its spread, TFLOP/s, ratios, checked.
-std::string format_table(const ProblemResult& problem);
+// One problem as a table: version, time and its spread, TFLOP/s, ratios, checked. The last ratio is
+// to the contender `against`; if that is empty, to the version in the row above.
+std::string format_table(const ProblemResult& problem, const std::string& against = "");
 
 // Writes the results as JSON (docs/results/README.md has the schema). kUsage if the file cannot be
 // written.

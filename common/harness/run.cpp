@@ -41,7 +41,8 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   Progress progress;
   result->size = size;
   result->contenders.clear();
-  for (const Version& version : versions) result->contenders.push_back({version.name, true, {}});
+  for (const Version& version : versions)
+    result->contenders.push_back({version.name, true, {}, ""});
 
   // Limits first: they are checked on the host, before any memory is asked for on the device.
   MatmulArguments sizes_only;
@@ -93,9 +94,13 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
     contenders.push_back({versions[i].name, [matmul, args] { return matmul(args, nullptr); }});
     rows.push_back(i);
   }
-  for (Contender& baseline : baselines(args)) {
+  progress.say(problem_name(size) + ": choosing a cuBLAS algorithm");
+  std::vector<Contender> others;
+  status = baselines(args, timing, &others);
+  if (!status.ok()) return status;
+  for (Contender& baseline : others) {
     rows.push_back(result->contenders.size());
-    result->contenders.push_back({baseline.name, std::nullopt, {}});
+    result->contenders.push_back({baseline.name, std::nullopt, {}, ""});
     contenders.push_back(std::move(baseline));
   }
   Timing times;
@@ -111,6 +116,7 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
     result->contenders[rows[i]].rounds_ms = times.rounds_ms[i];
   }
   result->throttled = times.throttled;
+  choose_cublas(result);
   return {};
 }
 
@@ -137,7 +143,7 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
   if (!own.rounds_ms.empty()) {
     const double ms = median(own.rounds_ms);
     std::printf(" %.4f ms, %.1f TFLOP/s,", ms, tflops(options.size, ms));
-    const ContenderResult* const cublas = find(problem, "cublas");
+    const ContenderResult* const cublas = find(problem, kCublas);
     if (cublas != nullptr) {
       std::printf(" %.3f x cuBLAS (%.4f ms),", *ratio(own, *cublas), median(cublas->rounds_ms));
     }

@@ -19,6 +19,19 @@ TEST(Reference, AgreesWithCublas) {
   }
 }
 
+TEST(Cublas, EveryAlgorithmOfTheHeuristicIsRight) {
+  Problem problem({520, 264, 2056, 2064, 2056, 272});
+  problem.generate(DataKind::kInts, 1);
+  std::vector<CublasLtMatmul> algorithms;
+  ASSERT_TRUE(CublasLtMatmul::find(problem.arguments(), 4, &algorithms).ok());
+  ASSERT_FALSE(algorithms.empty());
+  for (const CublasLtMatmul& algorithm : algorithms) {
+    const Problem::Verdict verdict =
+        problem.check([&](const MatmulArguments&) { return algorithm(); }, {128, 128, 1});
+    EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  }
+}
+
 TEST(Timing, RoundsRotateAndAreAllTimed) {
   Problem problem({512, 512, 512});
   problem.generate(DataKind::kInts, 1);

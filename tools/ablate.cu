@@ -1,0 +1,85 @@
+// Ablations: a version beside copies of itself that differ in one thing each, interleaved as in
+// compare. Stages and swizzle sizes are template arguments; everything else is a patch under
+// tools/ablations, applied to a copy of kernel.cu when this is built.
+#include <harness/run.h>
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "../v2_pipelined/kernel.cu"
+#include "../v3_warp_specialized/kernel.cu"
+#include "../v4_two_consumers/kernel.cu"
+#include "../v5_async_mma/kernel.cu"
+#include "ablations/v2_async_mma.cu"
+#include "ablations/v3_async_mma.cu"
+#include "ablations/v4_all_threads_arrive.cu"
+#include "ablations/v4_relaxed_waits.cu"
+
+namespace harness {
+namespace {
+
+// The first of a list is what the others are compared with.
+const std::map<std::string, std::vector<Version>>& ablations() {
+  static const std::map<std::string, std::vector<Version>> all = {
+      {"v4",
+       {{"v4_two_consumers", v4_two_consumers::matmul},
+        {"v4_stages_2", v4_two_consumers::matmul<2, 4>},
+        {"v4_stages_4", v4_two_consumers::matmul<4, 4>},
+        {"v4_swizzle_1", v4_two_consumers::matmul<3, 1>},
+        {"v4_swizzle_8", v4_two_consumers::matmul<3, 8>},
+        {"v4_all_threads_arrive", v4_all_threads_arrive::matmul},
+        {"v4_relaxed_waits", v4_relaxed_waits::matmul}}},
+      {"v5",
+       {{"v5_async_mma", v5_async_mma::matmul},
+        {"v5_stages_3", v5_async_mma::matmul<3, 4>},
+        {"v4_two_consumers", v4_two_consumers::matmul},
+        {"v4_stages_4", v4_two_consumers::matmul<4, 4>},
+        {"v3_stages_3", v3_warp_specialized::matmul<3>},
+        {"v3_async_mma_stages_3", v3_async_mma::matmul},
+        {"v2_pipelined", v2_pipelined::matmul},
+        {"v2_async_mma", v2_async_mma::matmul}}},
+  };
+  return all;
+}
+
+int run_ablations(int argc, char** argv) {
+  const std::string program = "ablate";
+  const auto chosen = ablations().find(argc > 1 ? argv[1] : "");
+  if (chosen == ablations().end()) {
+    std::string names;
+    for (const auto& [name, versions] : ablations()) names += " " + name;
+    return fail(program,
+                {ExitCode::kUsage, "say what to take apart, one of:" + names +
+                                       "; then options as for compare (see compare --help)"});
+  }
+  CompareOptions options;
+  bool done = false;
+  Status status = parse_compare(argc - 1, argv + 1, &options, &done);
+  if (!status.ok() || done) return status.ok() ? 0 : fail(program, status);
+  if (options.problems_are_default) options.problems = {{8192, 8192, 8192}, {4096, 4096, 4096}};
+  Results results;
+  results.data = options.data;
+  results.timing = options.timing;
+  status = open_device(options.device, &results.device);
+  if (!status.ok()) return fail(program, status);
+  std::fputs(describe_setup(results).c_str(), stdout);
+
+  bool all_right = true;
+  for (const ProblemSize& size : options.problems) {
+    ProblemResult problem;
+    status = run_problem(chosen->second, size, options.data, options.seed, options.check_only,
+                         options.timing, &problem, &all_right);
+    if (!status.ok()) return fail(program, status);
+    std::fputs(format_table(problem, chosen->second[0].name).c_str(), stdout);
+    results.problems.push_back(std::move(problem));
+  }
+  if (!options.json.empty()) status = write_json(results, options.json);
+  if (!status.ok()) return fail(program, status);
+  return static_cast<int>(all_right ? ExitCode::kOk : ExitCode::kWrongResult);
+}
+
+}  // namespace
+}  // namespace harness
+
+int main(int argc, char** argv) { return harness::run_ablations(argc, argv); }
