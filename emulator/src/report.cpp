@@ -203,8 +203,12 @@ std::string copy_name(SourceLine where, const Barrier& barrier) {
 
 void overwritten_while_read(const Thread& thread, const Block& block, const Region& region,
                             const Access& read, SourceLine where) {
+  const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
+  if (write.kind == AccessKind::kTmaLoad) {
+    what += ", loaded for " + phase_of(*write.barrier, write.number);
+  }
   what += ", which " + reader(read) + " reads";
   Draft draft = by(Check::kOverwrittenWhileRead, thread, what, where);
   draft.other(read.where)

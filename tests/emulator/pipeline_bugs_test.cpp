@@ -402,6 +402,53 @@ TEST_F(Pipeline, NotASharedAddress) { expect<Bug::kForeignAddress>({Check::kNotS
 
 TEST_F(Pipeline, BarrierWithoutArrivals) { expect<Bug::kZeroArrivals>({Check::kLimit}); }
 
+// What a wait learns is what was known when its phase completed, however late the thread goes on:
+// here the reader releases twice, and only the second release comes after its wait_group.
+void early_and_late_release_kernel(const CUtensorMap map_a, const CUtensorMap map_b) {
+  auto& smem = shared_storage<SharedStorage>();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&smem.full[0], 1);
+    ptx::mbarrier_init(&smem.empty[0], 1);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x >= 128) {
+    for (int lap = 0; lap < 2; ++lap) {
+      if (lap > 0) ptx::mbarrier_wait_parity(&smem.empty[0], 0);
+      if (ptx::elect_sync()) {
+        ptx::mbarrier_arrive_expect_tx(&smem.full[0], kTileBytes);
+        ptx::cp_async_bulk_tensor_2d(smem.a[0], &map_a, 0, 0, &smem.full[0]);
+        ptx::cp_async_bulk_tensor_2d(smem.b[0], &map_b, 0, 0, &smem.full[0]);
+      }
+    }
+    return;
+  }
+  float acc[64];
+  ptx::mbarrier_wait_parity(&smem.full[0], 0);
+  ptx::wgmma_fence();
+  ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a[0]), matrix_descriptor(smem.b[0]), false);
+  ptx::wgmma_commit_group();
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
+  ptx::wgmma_wait_group<0>();
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
+  ptx::mbarrier_wait_parity(&smem.full[0], 1);
+}
+
+TEST_F(Pipeline, AWaitLearnsWhatItsPhaseKnew) {
+  int hazards = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto report = run(quiet(seed), {1, 160, sizeof(SharedStorage)},
+                            early_and_late_release_kernel, a_.map(64), b_.map(kColumns));
+    ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+    hazards += report->check == Check::kOverwrittenWhileRead;
+    // A thread that comes to its wait after both releases waits for a third.
+    if (report->check != Check::kOverwrittenWhileRead) {
+      expect_report(report, Check::kDeadlock);
+    }
+  }
+  EXPECT_GT(hazards, 100);
+}
+
 // Timing and poison alone: the safety net, with holes.
 TEST_F(Pipeline, WithoutHappensBeforeSomeSeedsStillFindAnEarlyRelease) {
   int found = 0;
