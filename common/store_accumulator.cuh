@@ -4,8 +4,10 @@
 
 #include <cuda_fp16.h>
 #include <matmul.h>
+#include <ptx/warpgroup.cuh>
 
 #include <cstdint>
+#include <cstring>
 
 // A row-major fp16 result.
 struct OutputMatrix {
@@ -14,9 +16,9 @@ struct OutputMatrix {
   int columns;
   int64_t leading_dimension;
 
-  // True if two elements that begin at an even column can always be stored as one half2.
-  __device__ __forceinline__ bool pairs_are_aligned() const {
-    return reinterpret_cast<uintptr_t>(base) % sizeof(half2) == 0 && leading_dimension % 2 == 0;
+  // True if 8 elements that begin at a multiple of 8 columns can be stored at once, as 16 bytes.
+  __device__ __forceinline__ bool has_aligned_rows() const {
+    return reinterpret_cast<uintptr_t>(base) % 16 == 0 && leading_dimension % 8 == 0;
   }
 };
 
@@ -40,34 +42,71 @@ __device__ __forceinline__ void store_pair(const OutputMatrix& c, int row, int c
   }
 }
 
-// Stores the accumulator of one m64nN WGMMA, N = 2 · kRegisters, its first element at (row, column)
-// of c, as far as it lies inside. One warp group; each thread stores what its registers hold: warp
-// w of the group has rows 16w … 16w+15; of these, lane l has rows l/4 (registers 4j, 4j+1) and l/4
-// + 8 (registers 4j+2, 4j+3), in columns 8j + 2(l%4) and the next. PTX ISA, "Register Fragments for
+// What a thread holds of the accumulator of one m64nN WGMMA, N = 2 · kRegisters: warp w of the
+// group has rows 16w … 16w+15; of these, lane l has rows l/4 (registers 4j, 4j+1) and l/4 + 8
+// (registers 4j+2, 4j+3), in columns 8j + 2(l%4) and the next. PTX ISA, "Register Fragments for
 // wgmma.mma_async.m64nNk16".
+
+// Stores it two elements at a time, its first element at (row, column) of c, as far as it lies
+// inside. One warp group.
 template <int kRegisters>
-__device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters],
-                                                  const OutputMatrix& c, int row, int column) {
+__device__ __forceinline__ void store_accumulator_in_pairs(const float (&acc)[kRegisters],
+                                                           const OutputMatrix& c, int row,
+                                                           int column) {
   row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
   column += threadIdx.x % 4 * 2;
-  const int last_column = column + 2 * kRegisters - 8 + 1;
-  const bool inside = row + 8 < c.rows && last_column < c.columns;
-  if (inside && c.pairs_are_aligned()) {
-    half* const address = c.base + row * c.leading_dimension + column;
 #pragma unroll
-    for (int r = 0; r < kRegisters; r += 2) {
-      *reinterpret_cast<half2*>(address + r / 2 % 2 * 8 * c.leading_dimension + r / 4 * 8) =
-          __floats2half2_rn(acc[r], acc[r + 1]);
-    }
-  } else {
+  for (int r = 0; r < kRegisters; r += 2) {
+    store_pair(c, row + r / 2 % 2 * 8, column + r / 4 * 8, acc[r], acc[r + 1]);
+  }
+}
+
+// A 4 × 4 transpose within each quad of lanes: word p of lane q becomes word q of lane p. One whole
+// warp.
+__device__ __forceinline__ void transpose_quad(uint32_t (&words)[4]) {
 #pragma unroll
-    for (int r = 0; r < kRegisters; r += 2) {
-      store_pair(c, row + r / 2 % 2 * 8, column + r / 4 * 8, acc[r], acc[r + 1]);
+  for (int bit = 1; bit <= 2; bit *= 2) {
+    const bool upper = threadIdx.x & bit;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & bit) continue;
+      const uint32_t received = ptx::shfl_sync_bfly(upper ? words[i] : words[i + bit], bit);
+      (upper ? words[i] : words[i + bit]) = received;
     }
   }
 }
 
-// The same for accumulators of several WGMMAs, one below the other.
+// Stores it eight elements at a time, where it lies inside c and alignment allows it, else in
+// pairs. In pairs, a warp's store touches 16 bytes of each of 8 rows, half a sector of memory;
+// after the transpose each lane of a quad has 8 of every 32 columns, and a warp's store covers 64
+// whole bytes of each row. One warp group.
+template <int kRegisters>
+__device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters],
+                                                  const OutputMatrix& c, int row, int column) {
+  const int lane = threadIdx.x % 32;
+  const int warp_row = row + threadIdx.x % 128 / 32 * 16;
+  const bool inside = c.rows - warp_row >= 16 && c.columns - column >= 2 * kRegisters;
+  if (!inside || !c.has_aligned_rows()) return store_accumulator_in_pairs(acc, c, row, column);
+  half* const address =
+      c.base + (warp_row + lane / 4) * c.leading_dimension + column + lane % 4 * 8;
+#pragma unroll
+  for (int r = 0; r < kRegisters; r += 16) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      uint32_t words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const half2 pair = __floats2half2_rn(acc[r + 4 * j + 2 * i], acc[r + 4 * j + 2 * i + 1]);
+        memcpy(&words[j], &pair, sizeof(pair));
+      }
+      transpose_quad(words);
+      *reinterpret_cast<uint4*>(address + i * 8 * c.leading_dimension + r * 2) =
+          make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+}
+
+// The same for the accumulators of several WGMMAs, one below the other.
 template <int kProducts, int kRegisters>
 __device__ __forceinline__ void store_accumulator(const float (&acc)[kProducts][kRegisters],
                                                   const OutputMatrix& c, int row, int column) {

@@ -14,6 +14,7 @@
 #include "ablations/v2_async_mma.cu"
 #include "ablations/v3_async_mma.cu"
 #include "ablations/v4_all_threads_arrive.cu"
+#include "ablations/v4_pair_stores.cu"
 #include "ablations/v4_relaxed_waits.cu"
 
 namespace harness {
@@ -29,7 +30,8 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v4_swizzle_1", v4_two_consumers::matmul<3, 1>},
         {"v4_swizzle_8", v4_two_consumers::matmul<3, 8>},
         {"v4_all_threads_arrive", v4_all_threads_arrive::matmul},
-        {"v4_relaxed_waits", v4_relaxed_waits::matmul}}},
+        {"v4_relaxed_waits", v4_relaxed_waits::matmul},
+        {"v4_pair_stores", v4_pair_stores::matmul}}},
       {"v5",
        {{"v5_async_mma", v5_async_mma::matmul},
         {"v5_stages_3", v5_async_mma::matmul<3, 4>},

@@ -357,7 +357,7 @@ Status baselines(const MatmulArguments& args, const TimingOptions& options,
   int device = 0, sms = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  found->push_back({kCeiling, [args, sms] { return wgmma_ceiling(args, sms); }});
+  if (args.k >= 8) found->push_back({kCeiling, [args, sms] { return wgmma_ceiling(args, sms); }});
   return {};
 }
 

@@ -23,6 +23,17 @@ __device__ __forceinline__ bool elect_sync() {
   return elected;
 }
 
+// shfl.sync.bfly: the `value` of the lane whose number differs from the caller's in the bits of
+// `lane_mask`. One whole warp. PTX ISA, "shfl.sync".
+__device__ __forceinline__ uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask) {
+  uint32_t received;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+               : "=r"(received)
+               : "r"(value), "r"(lane_mask)
+               : "memory");
+  return received;
+}
+
 }  // namespace ptx
 
 // The block's dynamic shared memory, seen as one T. The launch must ask for sizeof(T) bytes

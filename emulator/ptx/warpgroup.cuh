@@ -5,10 +5,13 @@
 #include <source_line.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ptx {
 
 bool elect_sync(SourceLine where = SourceLine::current());
+uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask,
+                        SourceLine where = SourceLine::current());
 
 }  // namespace ptx
 

@@ -55,6 +55,7 @@ void mbarrier_wait_parity(MBarrier* barrier, uint32_t parity, SourceLine) {
 }
 // Never called here.
 bool elect_sync(SourceLine) { throw std::logic_error("not modelled"); }
+uint32_t shfl_sync_bfly(uint32_t, uint32_t, SourceLine) { throw std::logic_error("not modelled"); }
 void cp_async_bulk_tensor_2d(void*, const CUtensorMap*, int, int, MBarrier*, SourceLine) {}
 void wgmma_fence(SourceLine) {}
 void wgmma_commit_group(SourceLine) {}

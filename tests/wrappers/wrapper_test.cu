@@ -199,8 +199,8 @@ TEST(StoreAccumulator, EveryShapeAndAlignment) {
   const Buffer buffer(kElements * sizeof(half));
   for (const int rows : {1, 7, 8, 9, 63, 64}) {
     for (const int columns : {1, 2, 31, 120, 121, 127, 128}) {
-      for (const int pitch : {130, 131}) {
-        for (const int offset : {2, 3}) {
+      for (const int pitch : {130, 131, 136}) {
+        for (const int offset : {2, 3, 8}) {
           harness::fill(pointer<half>(buffer), kElements, 0x7fff);
           store_kernel<<<1, 128>>>({pointer<half>(buffer) + offset, rows, columns, pitch}, 0, 0);
           const auto values = to_host<half>(buffer, kElements);
