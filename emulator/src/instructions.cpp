@@ -268,6 +268,17 @@ bool elect_sync(SourceLine where) {
   return thread->lane == 0;
 }
 
+uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask, SourceLine where) {
+  Thread* const thread = enter("shfl.sync.bfly", where);
+  if (thread == nullptr) return value;
+  // Two slots in turn: a lane that is ahead by one call must not overwrite what others still read.
+  const uint64_t slot = thread->collectives % 2;
+  thread->exchanged[slot] = value;
+  thread->warp->meet(*thread, "shfl.sync.bfly", where);
+  const uint32_t partner = (thread->lane ^ lane_mask) % emulator::kWarpThreads;
+  return thread->warp->lanes[partner]->exchanged[slot];
+}
+
 // --- wgmma.cuh ---
 
 void wgmma_fence(SourceLine where) {

@@ -165,7 +165,7 @@ Thread* enter(const char* instruction, SourceLine where) {
   if (!now.removed.empty() && is_removed(where)) return nullptr;
   thread.where = where;
   const SourceFile& source = source_file(where.file);
-  if (!source.in_class(where.line)) thread.body = where;
+  if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
   if (const std::string* role = source.role(where.line)) thread.role = role;
   return &thread;
 }

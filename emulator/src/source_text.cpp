@@ -51,7 +51,11 @@ std::string init_argument(SourceLine where) {
 
 }  // namespace
 
-SourceFile::SourceFile(const std::string& path) : lines_(1), roles_(1), in_class_(1) {
+SourceFile::SourceFile(const std::string& path)
+    : is_header_(path.find(".cuh") != std::string::npos || path.find(".h") != std::string::npos),
+      lines_(1),
+      roles_(1),
+      in_class_(1) {
   std::ifstream file(path);
   const std::string* role = nullptr;
   bool in_class = false;

@@ -25,6 +25,7 @@ class SourceFile {
     return static_cast<size_t>(number) < roles_.size() ? roles_[number] : nullptr;
   }
 
+  bool is_header() const { return is_header_; }
   // True if the line belongs to a class or struct rather than to a function outside of one.
   bool in_class(int number) const {
     return static_cast<size_t>(number) < in_class_.size() && in_class_[number];
@@ -34,6 +35,7 @@ class SourceFile {
   std::vector<std::string> arguments(int number, const std::string& function) const;
 
  private:
+  bool is_header_;
   std::vector<std::string> lines_;  // [0] is unused: lines count from 1
   std::vector<const std::string*> roles_;
   std::vector<bool> in_class_;

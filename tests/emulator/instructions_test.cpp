@@ -86,6 +86,20 @@ TEST(Elect, OneLanePerWarp) {
   for (int i = 0; i < 96; ++i) EXPECT_EQ(elected[i], i % 32 == 0 ? 1 : 0);
 }
 
+void shuffle_kernel(uint32_t* sums) {
+  uint32_t sum = threadIdx.x;
+  for (uint32_t mask = 1; mask < 32; mask *= 2) sum += ptx::shfl_sync_bfly(sum, mask);
+  sums[threadIdx.x] = sum;
+}
+
+TEST(Shuffle, EveryLaneGetsTheSum) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::vector<uint32_t> sums(64);
+    expect_silent(run(quiet(seed), {1, 64}, shuffle_kernel, sums.data()));
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(sums[i], i < 32 ? 496u : 1520u);
+  }
+}
+
 void block_barrier_kernel(int* values, int* errors) {
   for (int step = 0; step < 5; ++step) {
     values[threadIdx.x] = step;
