@@ -62,11 +62,31 @@ TEST_P(Versions, ShapesThatHideNothing) {
   }
 }
 
+TEST_P(Versions, KTilesAroundTheNumberOfStages) {
+  for (int64_t k_tiles = 1; k_tiles <= 10; ++k_tiles) {
+    Problem problem({136, 130, 64 * k_tiles});
+    problem.generate(harness::DataKind::kInts, 13);
+    for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+  }
+}
+
+TEST_P(Versions, MoreTilesThanOneGroupOfColumns) {
+  Problem problem({260, 1100, 72});
+  problem.generate(harness::DataKind::kInts, 17);
+  for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+}
+
+TEST_P(Versions, NormalDataWithinItsBounds) {
+  Problem problem({130, 260, 520});
+  problem.generate(harness::DataKind::kNormal, 19);
+  for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+}
+
 TEST_P(Versions, TwoHundredSeeds) {
   for (const int64_t k : {40, 320}) {
     Problem problem({130, 136, k});
     problem.generate(harness::DataKind::kInts, 3);
-    for (uint64_t seed = 1; seed <= 100; ++seed) {
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
       expect_right(GetParam(), &problem, with_seed(seed));
     }
   }
