@@ -839,7 +839,7 @@ std::vector<Waiters> waiters_of(const Block& block) {
   for (const Thread& thread : block.threads) {
     if (thread.state != Thread::State::kBlocked) continue;
     const std::string description =
-        (thread.role == nullptr ? std::string("a thread") : *thread.role) + " " + waits_for(thread);
+        (thread.role == nullptr ? "" : *thread.role + " ") + waits_for(thread);
     const auto same = std::find_if(all.begin(), all.end(), [&](const Waiters& waiters) {
       return waiters.description == description && waiters.where.line == thread.wait.where.line;
     });
