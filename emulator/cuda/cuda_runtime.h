@@ -153,6 +153,23 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs = 0;
 };
 
+// As many clusters as would fill the emulated chip, each multiprocessor with one block.
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel*,
+                                           const cudaLaunchConfig_t* config) {
+  int multiprocessors = 0;
+  const cudaError_t error =
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  unsigned blocks = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const auto& size = config->attrs[i].val.clusterDim;
+    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+      blocks = size.x * size.y * size.z;
+  }
+  *clusters = multiprocessors / static_cast<int>(blocks);
+  return error;
+}
+
 namespace emulator {
 // Runs `thread_body` once for every thread of the grid; returns when all have ended, or when a
 // check has stopped the kernel.

@@ -1,0 +1,44 @@
+// Instructions that the emulator knows beyond those that emulator/ptx offers today: what a wrapper
+// for them calls. The wrappers' contracts are in common/ptx.
+#pragma once
+
+#include <cuda.h>
+#include <ptx/mbarrier.cuh>
+#include <source_line.h>
+
+#include <cstdint>
+
+namespace emulator {
+
+// bar.sync id, threads: a barrier of `threads` threads of the block, id 1 … 15. Whole warps.
+void bar_sync(int id, int threads, SourceLine where);
+
+// setmaxnreg.inc / .dec: changes how many registers the threads of the calling warp group own.
+void setmaxnreg_inc(int registers, SourceLine where);
+void setmaxnreg_dec(int registers, SourceLine where);
+
+// stmatrix.x4: stores four 8 × 8 matrices of fp16; lane l names row l % 8 of matrix l / 8, and
+// holds in matrices[i] the elements (l / 4, 2 (l % 4)) and the next of matrix i. One whole warp.
+void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where);
+
+// fence.proxy.async: makes the calling thread's writes to shared memory visible to TMA and WGMMA.
+void fence_proxy_async(SourceLine where);
+
+// cp.async.bulk.tensor.2d, shared to global, and its bulk-groups. One thread.
+void tma_store_2d(const CUtensorMap* map, int column, int row, const void* source,
+                  SourceLine where);
+void bulk_commit_group(SourceLine where);
+void bulk_wait_group(int pending, SourceLine where);
+void bulk_wait_group_read(int pending, SourceLine where);
+
+// cp.async.bulk.tensor.2d with .multicast::cluster: into the same place of every block of the
+// cluster whose bit is set in `blocks`, each of which counts the bytes at its own barrier. One
+// thread.
+void tma_load_2d_multicast(void* destination, const CUtensorMap* map, int column, int row,
+                           MBarrier* full, uint16_t blocks, SourceLine where);
+
+// mapa and mbarrier.arrive on the result: counts an arrival at the barrier at the same place in
+// block `rank` of the cluster.
+void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where);
+
+}  // namespace emulator

@@ -1,0 +1,65 @@
+// Fibers: one stack and one flow of control for each CUDA thread, switched by Boost.Context.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstddef>
+#include <deque>
+
+namespace emulator {
+
+// A stack with a page below it that no one may touch, so that an overflow ends the program where it
+// happens.
+class Stack {
+ public:
+  Stack();
+  Stack(Stack&& other) noexcept;
+  Stack& operator=(Stack&&) = delete;
+  ~Stack();
+
+  char* top() const { return base_ + size_; }
+  const char* bottom() const;
+  size_t usable_size() const;
+
+ private:
+  char* base_;
+  size_t size_;
+};
+
+// Stacks for the fibers of one operating-system thread. They are kept from launch to launch: the
+// number of memory mappings of a process is limited.
+class StackPool {
+ public:
+  static StackPool& of_this_thread();
+  Stack& at(size_t index);
+
+ private:
+  std::deque<Stack> stacks_;  // fibers keep references
+};
+
+class Fiber {
+ public:
+  using Entry = void (*)(void* argument);
+
+  // The next resume() calls entry(argument) on `stack`. `entry` may not return: it suspends last.
+  void prepare(Stack& stack, Entry entry, void* argument);
+  // Runs the fiber until it suspends.
+  void resume();
+  // Returns to who resumed this fiber; called by the fiber itself.
+  void suspend();
+
+ private:
+  static void trampoline(boost::context::detail::transfer_t transfer);
+
+  boost::context::detail::fcontext_t inside_ = nullptr;
+  boost::context::detail::fcontext_t outside_ = nullptr;
+  Entry entry_ = nullptr;
+  void* argument_ = nullptr;
+  Stack* stack_ = nullptr;
+  // What AddressSanitizer must know to follow the switch; unused without it.
+  void* inside_fake_stack_ = nullptr;
+  void* outside_fake_stack_ = nullptr;
+  const void* outside_bottom_ = nullptr;
+  size_t outside_size_ = 0;
+};
+
+}  // namespace emulator

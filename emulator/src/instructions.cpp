@@ -1,0 +1,344 @@
+// Every instruction that a kernel can execute: who calls, where, and which part of the machine does
+// it.
+#include <instructions.h>
+
+#include <cstring>
+#include <ptx/cluster.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+#include <ptx/wgmma.cuh>
+#include <string>
+
+#include "machine.h"
+#include "report.h"
+
+namespace emulator {
+namespace {
+
+// The tensor core of the calling thread's warp group.
+TensorCore& tensor_core(Thread& thread, SourceLine where) {
+  auto& cores = thread.block->tensor_cores;
+  const auto group = static_cast<size_t>(thread.warp_group());
+  if (group >= cores.size()) report::not_a_warp_group(thread, where);
+  return *cores[group];
+}
+
+// A point in time, in the row of the calling warp.
+void note(Thread& thread, const char* what, MBarrier* barrier, SourceLine where) {
+  Cluster& cluster = thread.cluster();
+  if (!cluster.trace.enabled) return;
+  const Barrier& found = thread.block->barriers.find(thread, barrier, where);
+  cluster.trace.instant(*thread.block, thread.warp->index, what + found.name(),
+                        cluster.scheduler.now());
+}
+
+void synchronize_threads(Thread& thread, int id, int threads, SourceLine where) {
+  thread.warp->join(thread, "bar.sync", where);
+  ThreadBarrier& barrier = thread.block->named_barriers[static_cast<size_t>(id)];
+  const uint64_t use = barrier.arrive(thread, threads);
+  Wait wait;
+  wait.kind = WaitKind::kBlockBarrier;
+  wait.where = where;
+  wait.id = id;
+  barrier.wait(thread, use, wait);
+}
+
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
+           SourceLine where) {
+  if (Thread* thread = enter("wgmma.mma_async", where)) {
+    tensor_core(*thread, where).issue(*thread, registers, columns, a, b, accumulate, where);
+  }
+}
+
+// A row of an 8 × 8 matrix: 16 bytes of shared memory.
+constexpr uint32_t kMatrixRowBytes = 16;
+
+// Whoever writes with stmatrix must know that all earlier accesses are complete.
+void check_write(const Thread& thread, const Region& region, SourceLine where) {
+  if (!options().happens_before) return;
+  for (const Access& read : region.reads) {
+    if (known(thread, read.component) < read.value) {
+      report::store_buffer_reused(thread, read, where);
+    }
+  }
+  const Access& write = region.write;
+  if (write.kind != AccessKind::kNone && known(thread, write.component) < write.value) {
+    report::written_too_early(thread, write, where);
+  }
+}
+
+}  // namespace
+
+void* dynamic_shared_memory(size_t bytes, SourceLine where) {
+  Thread* const thread = enter("shared_storage", where);
+  if (thread == nullptr) return current_thread()->block->memory.data();
+  SharedMemory& memory = thread->block->memory;
+  if (bytes > memory.size()) report::shared_memory_too_small(*thread, bytes, where);
+  return memory.data();
+}
+
+void bar_sync(int id, int threads, SourceLine where) {
+  Thread* const thread = enter("bar.sync", where);
+  if (thread == nullptr) return;
+  if (id < 1 || id >= kNamedBarriers || threads < kWarpThreads || threads % kWarpThreads != 0) {
+    report::named_barrier(*thread, id, threads, where);
+  }
+  synchronize_threads(*thread, id, threads, where);
+}
+
+void setmaxnreg_inc(int registers, SourceLine where) {
+  if (Thread* thread = enter("setmaxnreg.inc", where)) {
+    thread->block->registers.increase(*thread, registers, where);
+  }
+}
+
+void setmaxnreg_dec(int registers, SourceLine where) {
+  if (Thread* thread = enter("setmaxnreg.dec", where)) {
+    thread->block->registers.decrease(*thread, registers, where);
+  }
+}
+
+void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
+  Thread* const thread = enter("stmatrix", where);
+  if (thread == nullptr) return;
+  SharedMemory& memory = thread->block->memory;
+  if (!memory.contains(row)) report::not_shared(*thread, row, where);
+  const uint32_t offset = memory.offset(row);
+  if (offset % kMatrixRowBytes != 0) {
+    report::misaligned(*thread, "the row", offset, kMatrixRowBytes, where);
+  }
+  // The lanes exchange elements: all must have come with theirs before any row is complete.
+  Warp& warp = *thread->warp;
+  std::memcpy(thread->matrices, matrices, sizeof(matrices));
+  warp.meet(*thread, "stmatrix", where);
+  if (warp.written == kNoComponent) {
+    warp.written = thread->cluster().new_component();
+    warp.fenced = thread->cluster().new_component();
+  }
+  for (const Region& region : memory.regions(offset, offset + kMatrixRowBytes)) {
+    check_write(*thread, region, where);
+  }
+  Access write;
+  write.kind = AccessKind::kStoreMatrix;
+  write.component = warp.written;
+  write.fenced = warp.fenced;
+  write.value = ++warp.writes;
+  write.number = thread->fenced_writes;
+  write.where = where;
+  memory.record_write(offset, offset + kMatrixRowBytes, write);
+  const int matrix = thread->lane / 8;
+  for (int pair = 0; pair < 4; ++pair) {
+    const Thread& holder = *warp.lanes[static_cast<size_t>(thread->lane % 8 * 4 + pair)];
+    std::memcpy(memory.data() + offset + pair * 4, &holder.matrices[matrix], sizeof(uint32_t));
+  }
+  memory.end_write(offset, kMatrixRowBytes);
+  // Registers may change once every lane has taken its row together.
+  warp.meet(*thread, "stmatrix", where);
+}
+
+void fence_proxy_async(SourceLine where) {
+  if (Thread* thread = enter("fence.proxy.async", where)) {
+    thread->fenced_writes = thread->warp->writes;
+  }
+}
+
+void tma_store_2d(const CUtensorMap* map, int column, int row, const void* source,
+                  SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk.tensor (store)", where);
+  if (thread == nullptr) return;
+  thread->block->tma.store(*thread, map, column, row, source, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void bulk_commit_group(SourceLine where) {
+  if (Thread* thread = enter("cp.async.bulk.commit_group", where)) {
+    thread->block->tma.commit_group(*thread);
+  }
+}
+
+void bulk_wait_group(int pending, SourceLine where) {
+  if (Thread* thread = enter("cp.async.bulk.wait_group", where)) {
+    thread->block->tma.wait_group(*thread, pending, false, where);
+  }
+}
+
+void bulk_wait_group_read(int pending, SourceLine where) {
+  if (Thread* thread = enter("cp.async.bulk.wait_group.read", where)) {
+    thread->block->tma.wait_group(*thread, pending, true, where);
+  }
+}
+
+void tma_load_2d_multicast(void* destination, const CUtensorMap* map, int column, int row,
+                           MBarrier* full, uint16_t blocks, SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk.tensor (multicast)", where);
+  if (thread == nullptr) return;
+  const auto ranks = static_cast<uint32_t>(thread->cluster().blocks.size());
+  if (blocks >> ranks != 0) report::no_such_rank(*thread, ranks, where);
+  thread->block->tma.load(*thread, destination, map, column, row, full, blocks, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) {
+  Thread* const thread = enter("mbarrier.arrive (remote)", where);
+  if (thread == nullptr) return;
+  thread->block->barriers.arrive_remote(*thread, barrier, rank, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+}  // namespace emulator
+
+using emulator::enter;
+using emulator::Thread;
+
+void __syncthreads(const char* file, int line) {
+  const SourceLine where = {file, line};
+  Thread* const thread = enter("__syncthreads", where);
+  if (thread == nullptr) return;
+  emulator::synchronize_threads(*thread, 0, thread->block->live_threads, where);
+}
+
+size_t __cvta_generic_to_shared(const void* pointer) {
+  const Thread& thread = *emulator::current_thread();
+  const emulator::SharedMemory& memory = thread.block->memory;
+  if (!memory.contains(pointer)) emulator::report::not_shared(thread, pointer, thread.where);
+  return emulator::kSharedBase + memory.offset(pointer);
+}
+
+namespace ptx {
+
+// --- mbarrier.cuh ---
+
+void mbarrier_init(MBarrier* barrier, uint32_t arrivals, SourceLine where) {
+  if (Thread* thread = enter("mbarrier.init", where)) {
+    thread->block->barriers.init(*thread, barrier, arrivals, where);
+  }
+}
+
+void fence_mbarrier_init(SourceLine where) {
+  if (Thread* thread = enter("fence.mbarrier_init", where)) {
+    thread->block->barriers.fence(*thread);
+  }
+}
+
+void mbarrier_arrive(MBarrier* barrier, SourceLine where) {
+  Thread* const thread = enter("mbarrier.arrive", where);
+  if (thread == nullptr) return;
+  emulator::note(*thread, "arrive ", barrier, where);
+  thread->block->barriers.arrive(*thread, barrier, 0, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void mbarrier_arrive_expect_tx(MBarrier* barrier, uint32_t bytes, SourceLine where) {
+  Thread* const thread = enter("mbarrier.arrive.expect_tx", where);
+  if (thread == nullptr) return;
+  emulator::note(*thread, "expect ", barrier, where);
+  thread->block->barriers.arrive(*thread, barrier, bytes, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+bool mbarrier_try_wait_parity(MBarrier* barrier, uint32_t parity, SourceLine where) {
+  Thread* const thread = enter("mbarrier.try_wait.parity", where);
+  if (thread == nullptr) return true;
+  return thread->block->barriers.try_wait(*thread, barrier, parity, where);
+}
+
+void mbarrier_wait_parity(MBarrier* barrier, uint32_t parity, SourceLine where) {
+  if (Thread* thread = enter("mbarrier.wait.parity", where)) {
+    thread->block->barriers.wait(*thread, barrier, parity, where);
+  }
+}
+
+// --- tma.cuh ---
+
+void cp_async_bulk_tensor_2d(void* destination, const CUtensorMap* map, int column, int row,
+                             MBarrier* full, SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk.tensor", where);
+  if (thread == nullptr) return;
+  thread->block->tma.load(*thread, destination, map, column, row, full, 1u << thread->block->rank,
+                          where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+// --- warpgroup.cuh ---
+
+bool elect_sync(SourceLine where) {
+  Thread* const thread = enter("elect.sync", where);
+  if (thread == nullptr) return true;  // nobody is elected: every lane goes on
+  thread->warp->meet(*thread, "elect.sync", where);
+  return thread->lane == 0;
+}
+
+uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask, SourceLine where) {
+  Thread* const thread = enter("shfl.sync.bfly", where);
+  if (thread == nullptr) return value;
+  // Two slots in turn: a lane that is ahead by one call must not overwrite what others still read.
+  const uint64_t slot = thread->collectives % 2;
+  thread->exchanged[slot] = value;
+  thread->warp->meet(*thread, "shfl.sync.bfly", where);
+  const uint32_t partner = (thread->lane ^ lane_mask) % emulator::kWarpThreads;
+  return thread->warp->lanes[partner]->exchanged[slot];
+}
+
+// --- wgmma.cuh ---
+
+void wgmma_fence(SourceLine where) {
+  if (Thread* thread = enter("wgmma.fence", where)) {
+    emulator::tensor_core(*thread, where).fence(*thread, where);
+  }
+}
+
+void wgmma_commit_group(SourceLine where) {
+  if (Thread* thread = enter("wgmma.commit_group", where)) {
+    emulator::tensor_core(*thread, where).commit(*thread, where);
+  }
+}
+
+template <int kPending>
+void wgmma_wait_group(SourceLine where) {
+  static_assert(kPending >= 0 && kPending <= 7, "PTX counts up to 7 pending wgmma-groups");
+  if (Thread* thread = enter("wgmma.wait_group", where)) {
+    emulator::tensor_core(*thread, where).wait(*thread, kPending, where);
+  }
+}
+template void wgmma_wait_group<0>(SourceLine);
+template void wgmma_wait_group<1>(SourceLine);
+template void wgmma_wait_group<2>(SourceLine);
+template void wgmma_wait_group<3>(SourceLine);
+template void wgmma_wait_group<4>(SourceLine);
+template void wgmma_wait_group<5>(SourceLine);
+template void wgmma_wait_group<6>(SourceLine);
+template void wgmma_wait_group<7>(SourceLine);
+
+void wgmma_m64n128k16(float (&d)[64], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
+  emulator::wgmma(d, 128, a, b, accumulate, where);
+}
+
+void wgmma_m64n256k16(float (&d)[128], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
+  emulator::wgmma(d, 256, a, b, accumulate, where);
+}
+
+// --- cluster.cuh ---
+
+uint32_t cluster_ctarank(SourceLine) {
+  return static_cast<uint32_t>(emulator::current_thread()->block->rank);
+}
+
+void barrier_cluster_arrive(SourceLine where) {
+  Thread* const thread = enter("barrier.cluster.arrive", where);
+  if (thread == nullptr) return;
+  thread->warp->join(*thread, "barrier.cluster.arrive", where);
+  emulator::Cluster& cluster = thread->cluster();
+  thread->cluster_use = cluster.barrier.arrive(*thread, cluster.live_threads());
+}
+
+void barrier_cluster_wait(SourceLine where) {
+  Thread* const thread = enter("barrier.cluster.wait", where);
+  if (thread == nullptr) return;
+  thread->warp->join(*thread, "barrier.cluster.wait", where);
+  emulator::Wait wait;
+  wait.kind = emulator::WaitKind::kClusterBarrier;
+  wait.where = where;
+  thread->cluster().barrier.wait(*thread, thread->cluster_use, wait);
+}
+
+}  // namespace ptx

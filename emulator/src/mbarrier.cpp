@@ -1,0 +1,232 @@
+#include "mbarrier.h"
+
+#include <utility>
+
+#include "machine.h"
+#include "report.h"
+#include "source_text.h"
+
+namespace emulator {
+namespace {
+
+// What an intact barrier holds: a mark and its number within the block.
+constexpr uint64_t kMark = 0x4d62617200000000;
+
+uint64_t content(size_t number) { return kMark | number; }
+
+}  // namespace
+
+std::string Barrier::name() const {
+  std::string result = barrier_family(initialised);
+  if (barrier_is_indexed(initialised)) result += "[" + std::to_string(index) + "]";
+  if (block->cluster.has_peers()) result += " of block rank " + std::to_string(block->rank);
+  return result;
+}
+
+void Barrier::arrive(const VectorClock& knowledge, uint32_t announced_bytes) {
+  transaction += announced_bytes;
+  announced += announced_bytes;
+  --pending;
+  ++arrivals;
+  arriving.join(knowledge);
+  complete_if_done();
+}
+
+void Barrier::bytes_issued(int64_t bytes) {
+  issued += bytes;
+  in_flight += bytes;
+}
+
+void Barrier::bytes_arrived(int64_t bytes) {
+  in_flight -= bytes;
+  transaction -= bytes;
+  complete_if_done();
+}
+
+void Barrier::complete_if_done() {
+  if (pending != 0 || transaction != 0) return;
+  if (in_flight != 0) report::phase_ends_with_bytes_in_flight(*this);
+  Cluster& cluster = block->cluster;
+  if (cluster.trace.enabled) {
+    cluster.trace.instant(*block, Trace::kBarrierRow,
+                          name() + " phase " + std::to_string(phase) + " complete",
+                          cluster.scheduler.now());
+  }
+  ++phase;
+  pending = expected;
+  announced = 0;
+  issued = 0;
+  released = std::move(arriving);
+  arriving.clear();
+  released.learn(component, phase_known(phase - 1));
+  // Those who wait learn now, not when they run again: by then more may have been released.
+  std::vector<Thread*> threads;
+  threads.swap(waiting);
+  for (Thread* thread : threads) {
+    thread->warp->clock.join(released);
+    thread->scheduler().wake(*thread);
+  }
+}
+
+Barrier* MBarrierTable::at(const MBarrier* address) const {
+  for (const auto& barrier : barriers_) {
+    if (barrier->address == address) return barrier.get();
+  }
+  return nullptr;
+}
+
+void MBarrierTable::init(Thread& thread, MBarrier* address, uint32_t arrivals, SourceLine where) {
+  constexpr uint32_t kArrivalsLimit = (1 << 20) - 1;
+  Block& block = *thread.block;
+  if (!block.memory.contains(address)) report::not_shared(thread, address, where);
+  if (reinterpret_cast<uintptr_t>(address) % sizeof(MBarrier) != 0) {
+    report::misaligned(thread, "the mbarrier", block.memory.offset(address), sizeof(MBarrier),
+                       where);
+  }
+  if (arrivals < 1 || arrivals > kArrivalsLimit) {
+    report::arrival_count_out_of_range(thread, arrivals, where);
+  }
+  if (const Barrier* known = at(address)) report::initialised_twice(thread, *known, where);
+  auto barrier = std::make_unique<Barrier>();
+  barrier->block = &block;
+  barrier->address = address;
+  barrier->component = thread.cluster().new_component();
+  barrier->initialised = where;
+  for (const auto& other : barriers_) {
+    barrier->index += other->initialised.line == where.line;
+  }
+  barrier->expected = arrivals;
+  barrier->pending = arrivals;
+  address->opaque = content(barriers_.size());
+  thread.warp->clock.learn(barrier->component, kInitKnown);
+  barriers_.push_back(std::move(barrier));
+}
+
+void MBarrierTable::fence(Thread& thread) {
+  for (const auto& barrier : barriers_) {
+    if (thread.warp->clock[barrier->component] >= kInitKnown) barrier->fenced = true;
+  }
+}
+
+Barrier& MBarrierTable::find(Thread& thread, MBarrier* address, SourceLine where) {
+  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  const uint64_t number = address->opaque & ~kMark;
+  Barrier* barrier = number < barriers_.size() ? barriers_[number].get() : nullptr;
+  if (barrier == nullptr || barrier->address != address) {
+    barrier = at(address);
+    if (barrier == nullptr) report::not_initialised(thread, address, where);
+  }
+  if (barrier->address->opaque != content(number)) {
+    report::barrier_overwritten(thread, *barrier, where);
+  }
+  if (thread.warp->clock[barrier->component] < kInitKnown) {
+    report::init_not_visible(thread, *barrier, where);
+  }
+  return *barrier;
+}
+
+Barrier& MBarrierTable::find_remote(Thread& thread, Block& block, uint32_t offset,
+                                    SourceLine where) {
+  Barrier* barrier = block.barriers.at(reinterpret_cast<MBarrier*>(block.memory.data() + offset));
+  if (barrier == nullptr) report::not_initialised_remotely(thread, block, offset, where);
+  if (block.live_threads == 0) report::signal_after_exit(thread, *barrier, where);
+  if (thread.warp->clock[barrier->component] < kInitKnown) {
+    report::init_not_visible(thread, *barrier, where);
+  }
+  if (thread.warp->signalled == kNoComponent) {
+    thread.warp->signalled = thread.cluster().new_component();
+  }
+  const uint32_t number = ++thread.warp->signals;
+  block.remote_signals.push_back(
+      {barrier, barrier->phase, thread.warp->signalled, number, thread.block->rank, where});
+  return *barrier;
+}
+
+const Barrier* MBarrierTable::overlapping(const uint8_t* begin, const uint8_t* end) const {
+  for (const auto& barrier : barriers_) {
+    const auto* const address = reinterpret_cast<const uint8_t*>(barrier->address);
+    if (address < end && address + sizeof(MBarrier) > begin) return barrier.get();
+  }
+  return nullptr;
+}
+
+int MBarrierTable::stages_in_flight() const {
+  int stages = 0;
+  for (const auto& barrier : barriers_) stages += barrier->in_flight > 0;
+  return stages;
+}
+
+void MBarrierTable::arrive(Thread& thread, MBarrier* address, uint32_t announced_bytes,
+                           SourceLine where) {
+  constexpr uint32_t kBytesLimit = (1 << 20) - 1;
+  Barrier& barrier = find(thread, address, where);
+  if (announced_bytes > kBytesLimit)
+    report::byte_count_out_of_range(thread, announced_bytes, where);
+  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
+  if (barrier.pending == 1 && barrier.issued > barrier.announced + announced_bytes) {
+    report::too_few_bytes_expected(thread, barrier, barrier.issued,
+                                   barrier.announced + announced_bytes, where);
+  }
+  VectorClock knowledge;
+  publish(thread, &knowledge);
+  barrier.arrive(knowledge, announced_bytes);
+}
+
+void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t rank,
+                                  SourceLine where) {
+  if (rank == static_cast<uint32_t>(thread.block->rank)) {
+    arrive(thread, address, 0, where);
+    return;
+  }
+  Cluster& cluster = thread.cluster();
+  if (rank >= cluster.blocks.size()) report::no_such_rank(thread, rank, where);
+  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  Block& block = *cluster.blocks[rank];
+  Barrier& barrier = find_remote(thread, block, thread.block->memory.offset(address), where);
+  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
+  VectorClock knowledge;
+  publish(thread, &knowledge);
+  barrier.arrive(knowledge, 0);
+}
+
+void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
+  Barrier& barrier = find(thread, address, where);
+  Cluster& cluster = thread.cluster();
+  cluster.counts.barrier_waits += thread.lane == 0;
+  if (barrier.passes(parity)) {
+    thread.warp->clock.join(barrier.released);
+    return;
+  }
+  cluster.counts.barrier_waits_blocked += thread.lane == 0;
+  const uint64_t since = thread.scheduler().now();
+  const std::string name = cluster.trace.enabled ? "wait " + barrier.name() : "";
+  barrier.waiting.push_back(&thread);
+  Wait wait;
+  wait.kind = WaitKind::kPhase;
+  wait.where = where;
+  wait.barrier = &barrier;
+  wait.parity = parity & 1;
+  thread.scheduler().block(thread, wait);
+  if (cluster.trace.enabled && thread.lane == 0) {
+    cluster.trace.span(*thread.block, thread.warp->index, name, since, thread.scheduler().now());
+  }
+}
+
+bool MBarrierTable::try_wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
+  Barrier& barrier = find(thread, address, where);
+  if (barrier.passes(parity)) {
+    thread.warp->clock.join(barrier.released);
+    return true;
+  }
+  barrier.waiting.push_back(&thread);
+  Wait wait;
+  wait.kind = WaitKind::kTry;
+  wait.where = where;
+  wait.barrier = &barrier;
+  wait.parity = parity & 1;
+  thread.try_failed = false;
+  thread.scheduler().block(thread, wait);
+  return !thread.try_failed;
+}
+
+}  // namespace emulator

@@ -1,0 +1,286 @@
+#include "tma.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "machine.h"
+#include "report.h"
+
+namespace emulator {
+namespace {
+
+constexpr int kMostPieces = 4;
+constexpr int kRowsOfAPiece = 8;  // a piece is a multiple of so many: whole swizzle patterns
+constexpr uint32_t kChunk = 16;
+
+uint32_t swizzled(const TensorMap& map, uint32_t offset) {
+  if (!map.swizzled) return offset;
+  return swizzle_128b(offset + kSharedBase) - kSharedBase;
+}
+
+// The part of a box's row that lies inside the tensor, in elements from the row's beginning.
+struct Inside {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+Inside inside(const TensorMap& map, int64_t column, int64_t row) {
+  if (row < 0 || row >= static_cast<int64_t>(map.rows)) return {};
+  const int64_t begin = std::max<int64_t>(0, -column);
+  const int64_t end =
+      std::min<int64_t>(map.box_columns, static_cast<int64_t>(map.columns) - column);
+  return begin < end ? Inside{begin, end} : Inside{};
+}
+
+uint8_t* global_address(const TensorMap& map, int64_t column, int64_t row) {
+  return reinterpret_cast<uint8_t*>(map.base) + row * static_cast<int64_t>(map.pitch) + column * 2;
+}
+
+}  // namespace
+
+// A box and where it lies in shared memory.
+struct TmaUnit::Place {
+  TensorMap map;
+  uint32_t begin;
+  uint32_t end;
+};
+
+struct TmaUnit::Copy {
+  Block* block;
+  Place place;
+  int column;
+  int row;
+  Barrier* barrier;  // of loads
+  SourceLine where;
+  uint64_t number;
+  uint64_t issued_at;
+  int rows_left;
+};
+
+TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CUtensorMap* map,
+                                    SourceLine where) {
+  const SharedMemory& memory = thread.block->memory;
+  if (reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) != 0) {
+    report::misaligned_map(thread, map, where);
+  }
+  const TensorMap content = decode_tensor_map(map);
+  if (content.magic != kTensorMapMagic) report::not_a_tensor_map(thread, where);
+  if (!memory.contains(shared)) report::not_shared(thread, shared, where);
+  const uint32_t begin = memory.offset(shared);
+  const uint32_t alignment = content.swizzled ? 1024 : 128;
+  if (begin % alignment != 0) {
+    report::misaligned(thread, "the tile in shared memory", begin, alignment, where);
+  }
+  const uint32_t end = begin + content.box_bytes();
+  if (end > memory.size()) report::box_too_large(thread, begin, content.box_bytes(), where);
+  if (const Barrier* barrier = thread.block->barriers.overlapping(
+          thread.block->memory.data() + begin, thread.block->memory.data() + end)) {
+    report::box_covers_barrier(thread, *barrier, where);
+  }
+  return {content, begin, end};
+}
+
+// Whoever issues a copy into [begin, end) must know that all earlier accesses are complete.
+void TmaUnit::check_hazards(Thread& thread, Block& block, uint32_t begin, uint32_t end,
+                            SourceLine where) {
+  if (!options().happens_before) return;
+  for (const Region& region : block.memory.regions(begin, end)) {
+    for (const Access& read : region.reads) {
+      if (known(thread, read.component) < read.value) {
+        report::overwritten_while_read(thread, block, region, read, where);
+      }
+    }
+    if (region.write.kind != AccessKind::kNone &&
+        known(thread, region.write.component) < region.write.value) {
+      report::overwritten_in_flight(thread, block, region, where);
+    }
+  }
+}
+
+void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, int column, int row,
+                   MBarrier* full, uint32_t blocks, SourceLine where) {
+  Cluster& cluster = thread.cluster();
+  Scheduler& scheduler = thread.scheduler();
+  const Place place = check_place(thread, destination, map, where);
+  const int64_t bytes = place.map.box_bytes();
+  Barrier& own = thread.block->barriers.find(thread, full, where);
+  if (!own.fenced) report::init_not_fenced(thread, own, where);
+  latest_load_ = where;
+  ++cluster.counts.tma_loads;
+  for (const auto& block : cluster.blocks) {
+    if ((blocks >> block->rank & 1) == 0) continue;
+    Barrier& barrier =
+        block.get() == thread.block
+            ? own
+            : MBarrierTable::find_remote(thread, *block, thread.block->memory.offset(full), where);
+    check_hazards(thread, *block, place.begin, place.end, where);
+    if (barrier.pending == 0 && barrier.issued + bytes > barrier.announced) {
+      report::too_few_bytes_expected(thread, barrier, barrier.issued + bytes, barrier.announced,
+                                     where);
+    }
+    Access write;
+    write.kind = AccessKind::kTmaLoad;
+    write.component = barrier.component;
+    write.value = phase_known(barrier.phase);
+    write.where = where;
+    write.barrier = &barrier;
+    write.number = barrier.phase;
+    block->memory.record_write(place.begin, place.end, write);
+    block->memory.begin_write(place.begin, place.end - place.begin);
+    barrier.bytes_issued(bytes);
+    cluster.counts.tma_load_bytes += static_cast<uint64_t>(bytes);
+    cluster.counts.max_stages_in_flight =
+        std::max(cluster.counts.max_stages_in_flight, block->barriers.stages_in_flight());
+    ++block->tma.loads_in_flight_;
+
+    const int rows = static_cast<int>(place.map.box_rows);
+    auto copy = std::make_shared<Copy>(Copy{block.get(), place, column, row, &barrier, where,
+                                            ++block->tma.copies_, scheduler.now(), rows});
+    const int pieces = 1 + static_cast<int>(scheduler.random().below(kMostPieces));
+    const int piece = (rows / pieces + kRowsOfAPiece) / kRowsOfAPiece * kRowsOfAPiece;
+    for (int first = 0; first < rows; first += piece) {
+      const int last = std::min(rows, first + piece);
+      scheduler.after_delay([copy, first, last] {
+        copy->block->tma.land(*copy, first, last);
+        copy->rows_left -= last - first;
+        if (copy->rows_left > 0) return;
+        --copy->block->tma.loads_in_flight_;
+        Cluster& of_block = copy->block->cluster;
+        if (of_block.trace.enabled) {
+          of_block.trace.span(*copy->block, Trace::kTmaRow,
+                              report::copy_name(copy->where, *copy->barrier), copy->issued_at,
+                              of_block.scheduler.now());
+        }
+      });
+    }
+  }
+}
+
+// Rows first … last - 1 of the box arrive, elements outside the tensor as zero.
+void TmaUnit::land(const Copy& copy, int first, int last) {
+  const TensorMap& map = copy.place.map;
+  SharedMemory& memory = copy.block->memory;
+  const uint32_t pitch = map.box_pitch();
+  uint8_t line[512];  // the longest row of a box: 256 elements
+  for (int row = first; row < last; ++row) {
+    const Inside part = inside(map, copy.column, int64_t{copy.row} + row);
+    if (part.end - part.begin < map.box_columns) std::memset(line, 0, pitch);
+    if (part.begin < part.end) {
+      std::memcpy(line + part.begin * 2,
+                  global_address(map, copy.column + part.begin, int64_t{copy.row} + row),
+                  static_cast<size_t>(part.end - part.begin) * 2);
+    }
+    const uint32_t offset = copy.place.begin + static_cast<uint32_t>(row) * pitch;
+    for (uint32_t byte = 0; byte < pitch; byte += kChunk) {
+      std::memcpy(memory.data() + swizzled(map, offset + byte), line + byte, kChunk);
+    }
+  }
+  const uint32_t bytes = static_cast<uint32_t>(last - first) * pitch;
+  memory.end_write(copy.place.begin + static_cast<uint32_t>(first) * pitch, bytes);
+  copy.barrier->bytes_arrived(bytes);
+}
+
+void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row, const void* source,
+                    SourceLine where) {
+  Cluster& cluster = thread.cluster();
+  Scheduler& scheduler = thread.scheduler();
+  Block& block = *thread.block;
+  BulkProgress& progress = thread.bulk;
+  const Place place = check_place(thread, source, map, where);
+  if (progress.component == kNoComponent) progress.component = cluster.new_component();
+  const uint64_t number = ++progress.issued;
+  progress.read_done.push_back(false);
+  progress.write_done.push_back(false);
+  for (Region& region : block.memory.regions(place.begin, place.end)) {
+    const Access& write = region.write;
+    if (options().happens_before && write.kind != AccessKind::kNone) {
+      if (known(thread, write.component) < write.value) {
+        report::stored_before_written(thread, region, where);
+      }
+      if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {
+        report::missing_proxy_fence(thread, region, where);
+      }
+    }
+    Access read;
+    read.kind = AccessKind::kTmaStore;
+    read.component = progress.component;
+    read.value = static_cast<uint32_t>(number);
+    read.where = where;
+    read.number = number;
+    SharedMemory::record_read(&region, read);
+  }
+  ++cluster.counts.tma_stores;
+  cluster.counts.tma_store_bytes += place.map.box_bytes();
+
+  struct Box {
+    std::vector<uint8_t> bytes;
+    uint64_t issued_at;
+  };
+  auto box = std::make_shared<Box>(Box{{}, scheduler.now()});
+  auto write_box = [=, &thread, &cluster] {
+    const TensorMap& content = place.map;
+    for (uint32_t i = 0; i < content.box_rows; ++i) {
+      const Inside part = inside(content, column, int64_t{row} + i);
+      if (part.begin == part.end) continue;
+      std::memcpy(global_address(content, column + part.begin, int64_t{row} + i),
+                  box->bytes.data() + i * content.box_pitch() + part.begin * 2,
+                  static_cast<size_t>(part.end - part.begin) * 2);
+    }
+    thread.bulk.write_done[number - 1] = true;
+    thread.block->tma.advance(thread);
+    if (cluster.trace.enabled) {
+      cluster.trace.span(*thread.block, Trace::kTmaRow, "store " + std::to_string(number),
+                         box->issued_at, cluster.scheduler.now());
+    }
+  };
+  scheduler.after_delay([=, &thread, &block, &scheduler] {
+    const TensorMap& content = place.map;
+    box->bytes.resize(content.box_bytes());
+    for (uint32_t byte = 0; byte < content.box_bytes(); byte += kChunk) {
+      const uint32_t from = swizzled(content, place.begin + byte);
+      if (block.memory.is_poisoned(from)) report::stored_poison(thread, from, where);
+      std::memcpy(box->bytes.data() + byte, block.memory.data() + from, kChunk);
+    }
+    thread.bulk.read_done[number - 1] = true;
+    block.tma.advance(thread);
+    scheduler.after_delay(write_box);
+  });
+}
+
+void TmaUnit::commit_group(Thread& thread) {
+  thread.bulk.committed = thread.bulk.issued;
+  thread.bulk.groups.push_back(thread.bulk.issued);
+}
+
+// Counts what is complete in the order of issue, and wakes the thread if it waits for that.
+void TmaUnit::advance(Thread& thread) {
+  BulkProgress& progress = thread.bulk;
+  while (progress.read < progress.issued && progress.read_done[progress.read]) ++progress.read;
+  while (progress.written < progress.issued && progress.write_done[progress.written]) {
+    ++progress.written;
+  }
+  const uint64_t reached = progress.waits_for_reads ? progress.read : progress.written;
+  if (progress.waits && reached >= progress.target) {
+    progress.waits = false;
+    thread.scheduler().wake(thread);
+  }
+}
+
+void TmaUnit::wait_group(Thread& thread, int pending, bool reads_only, SourceLine where) {
+  BulkProgress& progress = thread.bulk;
+  const auto newest = static_cast<size_t>(pending);
+  if (progress.groups.size() <= newest) return;
+  progress.target = progress.groups[progress.groups.size() - 1 - newest];
+  progress.waits_for_reads = reads_only;
+  if ((reads_only ? progress.read : progress.written) < progress.target) {
+    progress.waits = true;
+    Wait wait;
+    wait.kind = WaitKind::kBulkGroup;
+    wait.where = where;
+    thread.scheduler().block(thread, wait);
+  }
+  progress.waited = std::max(progress.waited, progress.target);
+}
+
+}  // namespace emulator

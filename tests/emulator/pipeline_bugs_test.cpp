@@ -1,0 +1,480 @@
+// A small producer and consumer as in v3, and one bug at a time: each check must speak, name the
+// right line and say what to do.
+#include <harness/random.h>
+#include <matrix_descriptor.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+#include <ptx/wgmma.cuh>
+#include <store_accumulator.cuh>
+
+#include "kernel_test.h"
+
+namespace {
+
+using emulator::Check;
+using emulator::Delay;
+using emulator::Options;
+using emulator::Report;
+using kernel_test::expect_report;
+using kernel_test::expect_silent;
+using kernel_test::Matrix;
+using kernel_test::quiet;
+using kernel_test::run;
+using kernel_test::Shape;
+
+enum class Bug {
+  kNone,
+  kReleasedTooEarly,  // before wait_group
+  kNoFullWait,
+  kWrongFullParity,
+  kWrongEmptyParity,
+  kNoEmptyWait,
+  kExpectTooSmall,
+  kExpectTooLarge,
+  kOneArrivalTooMany,
+  kOneArrivalTooFew,
+  kInitTwice,
+  kNoInit,
+  kNoBlockBarrier,
+  kInitBySecondWarp,  // the first does not wait for it
+  kNoInitFence,
+  kNoWgmmaFence,
+  kAccumulatorCleared,  // while in flight
+  kAccumulatorChanged,  // between tiles, without a fence
+  kNoCommit,
+  kNoFinalWait,
+  kMisalignedTile,
+  kMisalignedBarrier,
+  kWrongStage,
+  kStepOutOfPattern,
+  kTileTooFar,
+  kSharedTooSmall,
+  kBarrierUnderTile,
+  kBarrierWritten,
+  kLaneDependentOperand,
+  kFenceInOneLane,
+  kLaneLeaves,
+  kElectAfterExit,
+  kSameStageTwice,
+  kLoadNotWaitedFor,
+  kNotAMap,
+  kForeignAddress,
+  kZeroArrivals,
+  kWgmmaByFourthWarp,
+  kOneWarpDoesNotWait,
+  kReleasesNewest,  // with one group left in flight
+  // Unusual, but legal:
+  kLegalLoadBeforeExpect,
+  kLegalOneLaneWaits,
+  kLegalElectedRelease,
+};
+
+constexpr int kStages = 2;
+constexpr int kColumns = 128;
+constexpr int kTileBytes = (64 + kColumns) * 64 * sizeof(half);
+
+struct SharedStorage {
+  alignas(1024) half a[kStages][64 * 64];
+  alignas(1024) half b[kStages][kColumns * 64];
+  MBarrier full[kStages];
+  MBarrier empty[kStages];
+  MBarrier spare;
+};
+
+template <Bug kBug>
+void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const OutputMatrix c,
+                     int k_tiles) {
+  auto& smem = shared_storage<SharedStorage>();
+  constexpr int kInitThread = kBug == Bug::kInitBySecondWarp ? 32 : 0;
+  if (threadIdx.x == kInitThread && kBug != Bug::kNoInit) {
+    for (int stage = 0; stage < kStages; ++stage) {
+      ptx::mbarrier_init(&smem.full[stage], 1);
+      ptx::mbarrier_init(&smem.empty[stage], kBug == Bug::kOneArrivalTooFew      ? 129
+                                             : kBug == Bug::kLegalElectedRelease ? 1
+                                                                                 : 128);
+    }
+    if (kBug == Bug::kInitTwice) ptx::mbarrier_init(&smem.full[0], 1);
+    if (kBug == Bug::kZeroArrivals) ptx::mbarrier_init(&smem.spare, 0);
+    if (kBug == Bug::kMisalignedBarrier) {
+      auto* const odd = reinterpret_cast<MBarrier*>(reinterpret_cast<char*>(&smem.spare) + 4);
+      ptx::mbarrier_init(odd, 1);
+    }
+    if (kBug == Bug::kBarrierUnderTile) {
+      ptx::mbarrier_init(reinterpret_cast<MBarrier*>(&smem.b[1][512]), 1);
+    }
+    if (kBug != Bug::kNoInitFence) ptx::fence_mbarrier_init();
+  }
+  if (kBug != Bug::kNoBlockBarrier && kBug != Bug::kInitBySecondWarp) __syncthreads();
+  if (kBug == Bug::kBarrierWritten && threadIdx.x == 0) smem.empty[1].opaque = 17;
+
+  if (threadIdx.x >= 128) {  // --- producer ---
+    if (kBug == Bug::kElectAfterExit && threadIdx.x == 130) return;
+    uint32_t phases = kBug == Bug::kWrongEmptyParity ? 0 : ~0u;
+    int stage = 0;
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      if (kBug != Bug::kNoEmptyWait) {
+        ptx::mbarrier_wait_parity(&smem.empty[stage], phases >> stage & 1);
+      }
+      if (ptx::elect_sync()) {
+        const int bytes = kBug == Bug::kExpectTooSmall   ? kTileBytes / 2
+                          : kBug == Bug::kExpectTooLarge ? kTileBytes * 2
+                                                         : kTileBytes;
+        if (kBug != Bug::kLegalLoadBeforeExpect) {
+          ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
+        }
+        half* a = smem.a[stage] + (kBug == Bug::kMisalignedTile ? 64 : 0);
+        CUtensorMap not_a_map = {};
+        const CUtensorMap* const map = kBug == Bug::kNotAMap ? &not_a_map : &map_a;
+        half elsewhere[64];
+        if (kBug == Bug::kForeignAddress) a = elsewhere;
+        ptx::cp_async_bulk_tensor_2d(a, map, k_tile * 64, 0, &smem.full[stage]);
+        const int b_stage = kBug == Bug::kSameStageTwice ? 0 : stage;
+        ptx::cp_async_bulk_tensor_2d(smem.b[b_stage], &map_b, k_tile * 64, 0, &smem.full[stage]);
+        if (kBug == Bug::kLegalLoadBeforeExpect) {
+          ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
+        }
+      }
+      phases ^= 1u << stage;
+      stage = (stage + 1) % kStages;
+    }
+    if (kBug == Bug::kWgmmaByFourthWarp) {
+      float acc[64];
+      ptx::wgmma_m64n128k16(acc, 0, 0, false);
+    }
+    return;
+  }
+
+  // --- consumer ---
+  float acc[64];
+  uint32_t phases = kBug == Bug::kWrongFullParity ? ~0u : 0;
+  int stage = 0;
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    if (kBug == Bug::kLoadNotWaitedFor && k_tile == k_tiles - 1) return;
+    const bool waits = kBug == Bug::kOneWarpDoesNotWait  ? threadIdx.x / 32 != 2
+                       : kBug == Bug::kLegalOneLaneWaits ? threadIdx.x % 32 == 5
+                                                         : true;
+    if (kBug != Bug::kNoFullWait && waits) {
+      ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
+    }
+    const bool fences = kBug != Bug::kNoWgmmaFence && kBug != Bug::kFenceInOneLane &&
+                        (kBug != Bug::kAccumulatorChanged || k_tile == 0);
+    if (fences) ptx::wgmma_fence();
+    if (kBug == Bug::kFenceInOneLane && threadIdx.x % 32 == 0) ptx::wgmma_fence();
+    for (int kk = 0; kk < 64; kk += 16) {
+      const int step = kBug == Bug::kStepOutOfPattern ? 2 * kk : kk;
+      const int other = kBug == Bug::kWrongStage ? (stage + 1) % kStages : stage;
+      uint64_t a = encode_matrix_descriptor(shared_address(smem.a[other]) + step * 2);
+      if (kBug == Bug::kLaneDependentOperand && threadIdx.x == 77) a += 2;
+      const half* const b = smem.b[stage] + (kBug == Bug::kTileTooFar ? 64 * 64 : 0);
+      ptx::wgmma_m64n128k16(acc, a, matrix_descriptor(b + kk), k_tile > 0 || kk > 0);
+    }
+    if (kBug != Bug::kNoCommit) ptx::wgmma_commit_group();
+    if (kBug == Bug::kReleasedTooEarly) ptx::mbarrier_arrive(&smem.empty[stage]);
+    if (kBug == Bug::kAccumulatorCleared && k_tile == 1) acc[5] = 0;
+    if (kBug == Bug::kReleasesNewest && k_tile < k_tiles - 1) {
+      ptx::wgmma_wait_group<1>();
+    } else if (kBug != Bug::kNoFinalWait || k_tile < k_tiles - 1) {
+      ptx::wgmma_wait_group<0>();
+    }
+    if (kBug == Bug::kAccumulatorChanged) acc[3] += 1;
+    const bool releases = kBug != Bug::kLegalElectedRelease || threadIdx.x == 64;
+    if (kBug != Bug::kReleasedTooEarly && releases) ptx::mbarrier_arrive(&smem.empty[stage]);
+    if (kBug == Bug::kOneArrivalTooMany && threadIdx.x == 0) {
+      ptx::mbarrier_arrive(&smem.empty[stage]);
+    }
+    phases ^= 1u << stage;
+    stage = (stage + 1) % kStages;
+    if (kBug == Bug::kLaneLeaves && threadIdx.x == 40) return;
+  }
+  store_accumulator(acc, c, 0, 0);
+}
+
+constexpr int kTiles = 6;
+
+class Pipeline : public testing::Test {
+ protected:
+  Pipeline() : a_(64, kTiles * 64), b_(kColumns, kTiles * 64), c_(64, kColumns) {
+    a_.set([](int row, int column) { return (row * 3 + column) % 7 - 3; });
+    b_.set([](int row, int column) { return (row + column * 5) % 5 - 2; });
+  }
+
+  template <Bug kBug>
+  std::optional<Report> run_with(const Options& options, int k_tiles = kTiles) {
+    c_.set([](int, int) { return -1; });
+    const size_t bytes = sizeof(SharedStorage) - (kBug == Bug::kSharedTooSmall ? 64 : 0);
+    const OutputMatrix c = {c_.data(), 64, kColumns, kColumns};
+    return run(options, {1, 160, bytes}, pipeline_kernel<kBug>, a_.map(64), b_.map(kColumns), c,
+               k_tiles);
+  }
+
+  // Expects one of `checks` on each of many seeds and for every delay policy.
+  template <Bug kBug>
+  void expect(const std::vector<Check>& checks, const std::vector<std::string>& parts = {}) {
+    for (const Delay delay : {Delay::kMixed, Delay::kAtOnce, Delay::kOnlyWhenIdle}) {
+      for (uint64_t seed = 1; seed <= 20; ++seed) {
+        Options options = quiet(seed);
+        options.delay = delay;
+        const std::optional<Report> report = run_with<kBug>(options);
+        ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+        const bool expected =
+            std::find(checks.begin(), checks.end(), report->check) != checks.end();
+        ASSERT_TRUE(expected) << report->text;
+        if (report->check == checks[0]) expect_report(report, checks[0], parts);
+        if (HasFailure()) return;  // one report is enough to read
+      }
+    }
+  }
+
+  Matrix a_, b_, c_;
+};
+
+TEST_F(Pipeline, WithoutABugIsSilentAndRight) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    expect_silent(run_with<Bug::kNone>(quiet(seed)));
+    for (int row = 0; row < 64; ++row) {
+      for (int column = 0; column < kColumns; ++column) {
+        float sum = 0;
+        for (int k = 0; k < kTiles * 64; ++k) sum += a_.value(row, k) * b_.value(column, k);
+        ASSERT_EQ(c_.value(row, column), __half2float(__float2half_rn(sum)));
+      }
+    }
+  }
+}
+
+TEST_F(Pipeline, LegalVariantsAreSilent) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    expect_silent(run_with<Bug::kLegalLoadBeforeExpect>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalOneLaneWaits>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalElectedRelease>(quiet(seed)));
+  }
+}
+
+TEST_F(Pipeline, NewestGroupReleasedWhileInFlight) {
+  expect<Bug::kReleasesNewest>({Check::kOverwrittenWhileRead}, {"which WGMMA"});
+}
+
+TEST_F(Pipeline, StageReleasedBeforeWaitGroup) {
+  expect<Bug::kReleasedTooEarly>(
+      {Check::kOverwrittenWhileRead},
+      {"tile of full[", "which WGMMA", "warp 4 (producer), lane 0", "pipeline_bugs_test.cpp:",
+       "release the stage only after wgmma.wait_group", "reproduces this"});
+}
+
+TEST_F(Pipeline, NoWaitForTheFullBarrier) {
+  expect<Bug::kNoFullWait>(
+      {Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kReadUninitialised},
+      {"reads operand", "phase 0 (parity 0) of full[0]", "(consumer)",
+       "wait for parity 0 of full[0]"});
+}
+
+TEST_F(Pipeline, OneWarpDoesNotWait) {
+  expect<Bug::kOneWarpDoesNotWait>(
+      {Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kReadUninitialised});
+}
+
+TEST_F(Pipeline, WrongParityOfTheFullBarrier) {
+  expect<Bug::kWrongFullParity>({Check::kReadBeforeFull, Check::kOverwrittenWhileRead,
+                                 Check::kReadUninitialised, Check::kDeadlock});
+}
+
+TEST_F(Pipeline, WrongFirstParityOfTheEmptyBarrier) {
+  expect<Bug::kWrongEmptyParity>(
+      {Check::kDeadlock},
+      {"producer waits for parity 0 of empty[0]", "consumer waits for parity 0 of full[0]",
+       "0 of 128 arrivals", "a first wait that must not block names parity 1", "warps 0 to 3"});
+}
+
+TEST_F(Pipeline, NoWaitForTheEmptyBarrier) {
+  expect<Bug::kNoEmptyWait>(
+      {Check::kTooManyArrivals, Check::kOverwrittenWhileRead, Check::kOverwrittenInFlight},
+      {"all 1 arrivals of", "are in"});
+}
+
+TEST_F(Pipeline, TooFewBytesExpected) {
+  expect<Bug::kExpectTooSmall>({Check::kTooFewBytesExpected, Check::kOverwrittenWhileRead},
+                               {"announce (mbarrier.arrive.expect_tx) the bytes of all boxes"});
+}
+
+TEST_F(Pipeline, TooManyBytesExpected) {
+  expect<Bug::kExpectTooLarge>(
+      {Check::kTooManyBytesExpected},
+      {"24576 bytes missing", "more bytes are announced than loads deliver"});
+}
+
+TEST_F(Pipeline, OneArrivalTooMany) {
+  expect<Bug::kOneArrivalTooMany>(
+      {Check::kTooManyArrivals, Check::kOverwrittenWhileRead, Check::kDeadlock});
+}
+
+TEST_F(Pipeline, OneArrivalTooFew) {
+  expect<Bug::kOneArrivalTooFew>({Check::kDeadlock}, {"128 of 129 arrivals", "never come"});
+}
+
+TEST_F(Pipeline, BarrierInitialisedTwice) {
+  expect<Bug::kInitTwice>({Check::kBarrierReinitialised}, {"full[0] is initialised a second time"});
+}
+
+TEST_F(Pipeline, BarrierNotInitialised) {
+  expect<Bug::kNoInit>({Check::kBarrierNotInitialised}, {"there is no mbarrier at shared byte"});
+}
+
+TEST_F(Pipeline, NoBarrierBetweenInitAndUse) {
+  expect<Bug::kNoBlockBarrier>({Check::kInitNotVisible, Check::kBarrierNotInitialised},
+                               {"__syncthreads() after the inits"});
+  expect<Bug::kInitBySecondWarp>({Check::kInitNotVisible, Check::kBarrierNotInitialised});
+}
+
+TEST_F(Pipeline, NoFenceAfterInit) {
+  expect<Bug::kNoInitFence>({Check::kInitNotFenced}, {"TMA is to signal full[0]"});
+}
+
+TEST_F(Pipeline, NoWgmmaFence) {
+  expect<Bug::kNoWgmmaFence>({Check::kMissingWgmmaFence}, {"the first WGMMA", "(consumer)"});
+}
+
+TEST_F(Pipeline, AccumulatorTouchedInFlight) {
+  expect<Bug::kAccumulatorCleared>({Check::kAccumulatorTouched}, {"accumulator register 5"});
+}
+
+TEST_F(Pipeline, AccumulatorChangedWithoutFence) {
+  expect<Bug::kAccumulatorChanged>({Check::kMissingWgmmaFence}, {"since its last wait"});
+}
+
+TEST_F(Pipeline, NoCommit) {
+  expect<Bug::kNoCommit>({Check::kMissingCommit}, {"4 WGMMAs belong to no wgmma-group"});
+}
+
+TEST_F(Pipeline, NoFinalWait) {
+  expect<Bug::kNoFinalWait>({Check::kMissingFinalWait}, {"for WGMMA 24"});
+}
+
+TEST_F(Pipeline, MisalignedAddresses) {
+  expect<Bug::kMisalignedTile>({Check::kMisaligned}, {"128 bytes past a multiple of 1024"});
+  expect<Bug::kMisalignedBarrier>({Check::kMisaligned}, {"the mbarrier begins 4 bytes past"});
+}
+
+TEST_F(Pipeline, OperandOfAnotherStage) {
+  expect<Bug::kWrongStage>(
+      {Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kReadUninitialised});
+}
+
+TEST_F(Pipeline, DescriptorOutOfTheTile) {
+  expect<Bug::kStepOutOfPattern>({Check::kDescriptor}, {"operand A", "into the swizzle pattern"});
+  expect<Bug::kTileTooFar>({Check::kDescriptor, Check::kReadBeforeFull},
+                           {"operand B reaches from"});
+}
+
+TEST_F(Pipeline, SharedMemoryTooSmall) {
+  expect<Bug::kSharedTooSmall>({Check::kSharedMemorySize}, {"the launch asked for"});
+}
+
+TEST_F(Pipeline, BarriersAndTilesOverlap) {
+  expect<Bug::kBarrierUnderTile>({Check::kBarrierOverwritten}, {"the copy's box covers"});
+  expect<Bug::kBarrierWritten>({Check::kBarrierOverwritten, Check::kInitNotVisible},
+                               {"the bytes of empty[1] were overwritten"});
+}
+
+TEST_F(Pipeline, LanesDiverge) {
+  expect<Bug::kLaneDependentOperand>({Check::kLaneDivergence}, {"with different operands"});
+  expect<Bug::kFenceInOneLane>({Check::kLaneDivergence, Check::kMissingWgmmaFence},
+                               {"wgmma.fence"});
+  expect<Bug::kLaneLeaves>({Check::kLaneDivergence}, {"lane 8"});
+  expect<Bug::kElectAfterExit>({Check::kLaneDivergence}, {"elect.sync"});
+  expect<Bug::kWgmmaByFourthWarp>({Check::kLaneDivergence},
+                                  {"warp 4 belongs to no whole warp group"});
+}
+
+TEST_F(Pipeline, StageLoadedTwice) {
+  expect<Bug::kSameStageTwice>({Check::kOverwrittenInFlight, Check::kOverwrittenWhileRead},
+                               {"may still be filling"});
+}
+
+TEST_F(Pipeline, BlockLeavesWithLoadsInFlight) {
+  expect<Bug::kLoadNotWaitedFor>({Check::kLeftInFlight});
+}
+
+TEST_F(Pipeline, NotATensorMap) {
+  expect<Bug::kNotAMap>({Check::kTensorMap}, {"was not made by cuTensorMapEncodeTiled"});
+}
+
+TEST_F(Pipeline, NotASharedAddress) { expect<Bug::kForeignAddress>({Check::kNotShared}); }
+
+TEST_F(Pipeline, BarrierWithoutArrivals) { expect<Bug::kZeroArrivals>({Check::kLimit}); }
+
+// What a wait learns is what was known when its phase completed, however late the thread goes on:
+// here the reader releases twice, and only the second release comes after its wait_group.
+void early_and_late_release_kernel(const CUtensorMap map_a, const CUtensorMap map_b) {
+  auto& smem = shared_storage<SharedStorage>();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&smem.full[0], 1);
+    ptx::mbarrier_init(&smem.empty[0], 1);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x >= 128) {
+    for (int lap = 0; lap < 2; ++lap) {
+      if (lap > 0) ptx::mbarrier_wait_parity(&smem.empty[0], 0);
+      if (ptx::elect_sync()) {
+        ptx::mbarrier_arrive_expect_tx(&smem.full[0], kTileBytes);
+        ptx::cp_async_bulk_tensor_2d(smem.a[0], &map_a, 0, 0, &smem.full[0]);
+        ptx::cp_async_bulk_tensor_2d(smem.b[0], &map_b, 0, 0, &smem.full[0]);
+      }
+    }
+    return;
+  }
+  float acc[64];
+  ptx::mbarrier_wait_parity(&smem.full[0], 0);
+  ptx::wgmma_fence();
+  ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a[0]), matrix_descriptor(smem.b[0]), false);
+  ptx::wgmma_commit_group();
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
+  ptx::wgmma_wait_group<0>();
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
+  ptx::mbarrier_wait_parity(&smem.full[0], 1);
+}
+
+TEST_F(Pipeline, AWaitLearnsWhatItsPhaseKnew) {
+  int hazards = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto report = run(quiet(seed), {1, 160, sizeof(SharedStorage)},
+                            early_and_late_release_kernel, a_.map(64), b_.map(kColumns));
+    ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+    hazards += report->check == Check::kOverwrittenWhileRead;
+    // A thread that comes to its wait after both releases waits for a third.
+    if (report->check != Check::kOverwrittenWhileRead) {
+      expect_report(report, Check::kDeadlock);
+    }
+  }
+  EXPECT_GT(hazards, 100);
+}
+
+// Timing and poison alone: the safety net, with holes.
+TEST_F(Pipeline, WithoutHappensBeforeSomeSeedsStillFindAnEarlyRelease) {
+  int found = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    Options options = quiet(seed);
+    options.happens_before = false;
+    found += run_with<Bug::kReleasedTooEarly>(options).has_value();
+  }
+  EXPECT_GT(found, 10);
+}
+
+// A hazard is found even where the timing hides it.
+TEST_F(Pipeline, HappensBeforeNeedsNoLuck) {
+  Options options = quiet();
+  options.delay = Delay::kAtOnce;
+  options.schedule = emulator::Schedule::kRoundRobin;
+  expect_report(run_with<Bug::kReleasedTooEarly>(options), Check::kOverwrittenWhileRead);
+}
+
+TEST_F(Pipeline, TheSameSeedGivesTheSameReport) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto first = run_with<Bug::kNoFullWait>(quiet(seed));
+    const auto again = run_with<Bug::kNoFullWait>(quiet(seed));
+    ASSERT_TRUE(first && again);
+    EXPECT_EQ(first->text, again->text);
+  }
+}
+
+}  // namespace

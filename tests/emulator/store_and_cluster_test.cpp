@@ -1,0 +1,314 @@
+// Instructions beyond those of emulator/ptx, right and wrong: the epilogue through shared memory,
+// named barriers, setmaxnreg, multicast and signals between the blocks of a cluster.
+#include <instructions.h>
+#include <matrix_descriptor.cuh>
+#include <ptx/cluster.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+
+#include <cstring>
+
+#include "kernel_test.h"
+
+namespace {
+
+using emulator::Check;
+using emulator::Delay;
+using emulator::Options;
+using emulator::Report;
+using kernel_test::expect_report;
+using kernel_test::expect_silent;
+using kernel_test::Matrix;
+using kernel_test::quiet;
+using kernel_test::run;
+using kernel_test::Shape;
+
+SourceLine here(SourceLine where = SourceLine::current()) { return where; }
+
+// --- stmatrix, fence.proxy.async, TMA stores ---
+
+enum class StoreBug {
+  kNone,
+  kNoProxyFence,
+  kFenceInOneWarp,
+  kNoBarrier,
+  kNoWaitRead,  // before the buffer is written again
+  kNoBarrierAfterWait,
+  kNoCommit,
+  kNoFinalWait,
+  kHalfWritten,
+};
+
+constexpr int kStoreRows = 64;
+
+struct StoreBuffer {
+  alignas(1024) half c[kStoreRows * 64];
+};
+
+uint32_t pair(int row, int column) {
+  const half2 values = __floats2half2_rn(static_cast<float>(row * 8 + column % 8),
+                                         static_cast<float>(row * 8 + column % 8 + 1));
+  uint32_t bits;
+  std::memcpy(&bits, &values, sizeof(bits));
+  return bits;
+}
+
+// One warp group stores `tiles` tiles of 64 × 64, one below the other; warp w writes rows 16w to
+// 16w + 15, 16 columns per stmatrix.
+template <StoreBug kBug>
+void store_kernel(const CUtensorMap map, int tiles) {
+  auto& smem = shared_storage<StoreBuffer>();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  for (int tile = 0; tile < tiles; ++tile) {
+    if (tile > 0) {
+      if (threadIdx.x == 0 && kBug != StoreBug::kNoWaitRead) {
+        emulator::bulk_wait_group_read(0, here());
+      }
+      if (kBug != StoreBug::kNoBarrierAfterWait) emulator::bar_sync(1, 128, here());
+    }
+    const int columns = kBug == StoreBug::kHalfWritten ? 32 : 64;
+    for (int column = 0; column < columns; column += 16) {
+      // Matrices 0 to 3: upper left, lower left, upper right, lower right.
+      uint32_t matrices[4];
+      for (int i = 0; i < 4; ++i) {
+        const int row = tile * 64 + warp * 16 + i % 2 * 8 + lane / 4;
+        matrices[i] = pair(row, column + i / 2 * 8 + lane % 4 * 2);
+      }
+      const int row = warp * 16 + lane % 16, chunk = column / 8 + lane / 16;
+      emulator::stmatrix_x4(&smem.c[row * 64 + (chunk ^ row % 8) * 8], matrices, here());
+    }
+    const bool fences =
+        kBug != StoreBug::kNoProxyFence && (kBug != StoreBug::kFenceInOneWarp || warp == 0);
+    if (fences) emulator::fence_proxy_async(here());
+    if (kBug != StoreBug::kNoBarrier) emulator::bar_sync(1, 128, here());
+    if (threadIdx.x == 0) {
+      emulator::tma_store_2d(&map, 0, tile * 64, smem.c, here());
+      if (kBug != StoreBug::kNoCommit) emulator::bulk_commit_group(here());
+    }
+  }
+  if (threadIdx.x == 0 && kBug != StoreBug::kNoFinalWait) emulator::bulk_wait_group_read(0, here());
+}
+
+template <StoreBug kBug>
+std::optional<Report> store(const Options& options, Matrix* c, int tiles) {
+  return run(options, {1, 128, sizeof(StoreBuffer)}, store_kernel<kBug>, c->map(kStoreRows), tiles);
+}
+
+template <StoreBug kBug>
+void expect_store_bug(const std::vector<Check>& checks, int tiles) {
+  Matrix c(64 * tiles, 64);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto report = store<kBug>(quiet(seed), &c, tiles);
+    ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+    ASSERT_NE(std::find(checks.begin(), checks.end(), report->check), checks.end()) << report->text;
+  }
+}
+
+TEST(TmaStore, StoresAndClips) {
+  for (const auto& [rows, columns] : {std::pair{192, 64}, std::pair{150, 40}}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      Matrix c(rows, columns);
+      c.set([](int, int) { return -1; });
+      expect_silent(store<StoreBug::kNone>(quiet(seed), &c, 3));
+      for (int row = 0; row < rows; ++row) {
+        for (int column = 0; column < columns; ++column) {
+          ASSERT_EQ(c.value(row, column), static_cast<float>(row * 8 + column % 8));
+        }
+      }
+    }
+  }
+}
+
+TEST(TmaStore, NeedsTheProxyFence) {
+  expect_store_bug<StoreBug::kNoProxyFence>({Check::kMissingProxyFence}, 1);
+  expect_store_bug<StoreBug::kFenceInOneWarp>({Check::kMissingProxyFence}, 1);
+}
+
+TEST(TmaStore, NeedsTheBarrierBeforeIt) {
+  expect_store_bug<StoreBug::kNoBarrier>(
+      {Check::kReadBeforeFull, Check::kReadUninitialised, Check::kMissingProxyFence}, 1);
+}
+
+TEST(TmaStore, NeedsTheBufferToBeRead) {
+  expect_store_bug<StoreBug::kNoWaitRead>({Check::kStoreBufferReused}, 2);
+  expect_store_bug<StoreBug::kNoBarrierAfterWait>(
+      {Check::kStoreBufferReused, Check::kReadBeforeFull}, 2);
+}
+
+TEST(TmaStore, NeedsCommitAndFinalWait) {
+  expect_store_bug<StoreBug::kNoCommit>({Check::kStoreNotWaitedFor}, 1);
+  expect_store_bug<StoreBug::kNoFinalWait>({Check::kStoreNotWaitedFor}, 1);
+}
+
+TEST(TmaStore, NeedsTheWholeBox) {
+  expect_store_bug<StoreBug::kHalfWritten>({Check::kReadUninitialised}, 1);
+}
+
+// --- named barriers ---
+
+void named_barrier_kernel(int* errors, int* values) {
+  const int group = static_cast<int>(threadIdx.x) / 64;
+  for (int step = 0; step < 10 * (group + 1); ++step) {  // each group goes its own way
+    values[threadIdx.x] = step;
+    emulator::bar_sync(group + 1, 64, here());
+    if (values[threadIdx.x ^ 63] != step) ++*errors;
+    emulator::bar_sync(group + 1, 64, here());
+  }
+}
+
+TEST(NamedBarrier, HoldsItsThreadsAlone) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    int errors = 0;
+    std::vector<int> values(128);
+    expect_silent(run(quiet(seed), {1, 128}, named_barrier_kernel, &errors, values.data()));
+    EXPECT_EQ(errors, 0);
+  }
+}
+
+void wrong_count_kernel() { emulator::bar_sync(1, 160, here()); }
+void wrong_id_kernel() { emulator::bar_sync(16, 128, here()); }
+
+TEST(NamedBarrier, WrongCountOrNumber) {
+  expect_report(run(quiet(), {1, 128}, wrong_count_kernel), Check::kDeadlock,
+                {"bar.sync 1 (128 of 160 threads have arrived)"});
+  expect_report(run(quiet(), {1, 128}, wrong_id_kernel), Check::kLimit);
+}
+
+// --- setmaxnreg ---
+
+void registers_kernel(int down, int up) {
+  if (threadIdx.x >= 256) {
+    emulator::setmaxnreg_dec(down, here());
+  } else {
+    emulator::setmaxnreg_inc(up, here());
+  }
+}
+
+TEST(Setmaxnreg, SharesOutTheRegisters) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    expect_silent(run(quiet(seed), {1, 384}, registers_kernel, 40, 232));
+    expect_silent(run(quiet(seed), {1, 384}, registers_kernel, 24, 240));
+    expect_report(run(quiet(seed), {1, 384}, registers_kernel, 40, 240), Check::kRegisterBudget,
+                  {"waits for 240 registers per thread"});
+  }
+  expect_report(run(quiet(), {1, 384}, registers_kernel, 40, 236), Check::kRegisterBudget);
+  expect_report(run(quiet(), {1, 384}, registers_kernel, 40, 160), Check::kRegisterBudget,
+                {"from 168 to 160 registers is the wrong way"});
+}
+
+// --- clusters ---
+
+enum class ClusterBug {
+  kNone,
+  kBlockBarrierAfterInit,
+  kReleasedAtHomeOnly,
+  kLeavesEarly,
+  kWrongRank,
+};
+
+struct ClusterStorage {
+  alignas(1024) half tile[2][64 * 64];
+  MBarrier full[2];
+  MBarrier empty[2];
+};
+
+// Two blocks: each loads its half of every tile into both; a consumer warp per block sums the first
+// elements of the tiles' rows and releases the stage in both blocks.
+template <ClusterBug kBug>
+void multicast_kernel(const CUtensorMap map, int tiles, float* sums) {
+  auto& smem = shared_storage<ClusterStorage>();
+  const uint32_t rank = ptx::cluster_ctarank();
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < 2; ++stage) {
+      ptx::mbarrier_init(&smem.full[stage], 1);
+      ptx::mbarrier_init(&smem.empty[stage], kBug == ClusterBug::kReleasedAtHomeOnly ? 1 : 2);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  if (kBug == ClusterBug::kBlockBarrierAfterInit) {
+    __syncthreads();
+  } else {
+    ptx::barrier_cluster_arrive();
+    ptx::barrier_cluster_wait();
+  }
+  if (threadIdx.x >= 32) {  // --- producer ---
+    for (int tile = 0; tile < tiles; ++tile) {
+      const int stage = tile % 2;
+      ptx::mbarrier_wait_parity(&smem.empty[stage], tile / 2 % 2 ^ 1);
+      if (ptx::elect_sync()) {
+        ptx::mbarrier_arrive_expect_tx(&smem.full[stage], sizeof(smem.tile[0]));
+        emulator::tma_load_2d_multicast(smem.tile[stage] + rank * 32 * 64, &map, 0,
+                                        tile * 64 + static_cast<int>(rank) * 32, &smem.full[stage],
+                                        kBug == ClusterBug::kWrongRank ? 7 : 3, here());
+      }
+    }
+  } else {  // --- consumer ---
+    float sum = 0;
+    for (int tile = 0; tile < tiles; ++tile) {
+      const int stage = tile % 2;
+      ptx::mbarrier_wait_parity(&smem.full[stage], tile / 2 % 2);
+      sum += __half2float(smem.tile[stage][(threadIdx.x * 2) * 64 + threadIdx.x * 2 % 8 * 8]);
+      const bool signals =
+          threadIdx.x < 2 && (kBug != ClusterBug::kReleasedAtHomeOnly || threadIdx.x == rank);
+      if (signals) emulator::mbarrier_arrive_remote(&smem.empty[stage], threadIdx.x, here());
+    }
+    sums[rank * 32 + threadIdx.x] = sum;
+  }
+  if (kBug != ClusterBug::kLeavesEarly) {
+    ptx::barrier_cluster_arrive();
+    ptx::barrier_cluster_wait();
+  }
+}
+
+template <ClusterBug kBug>
+std::optional<Report> multicast(const Options& options, float* sums) {
+  constexpr int kTiles = 6;
+  Matrix source(kTiles * 64, 64);
+  source.set([](int row, int) { return row % 64 + row / 64; });
+  return run(options, {2, 64, sizeof(ClusterStorage), 2}, multicast_kernel<kBug>, source.map(32),
+             kTiles, sums);
+}
+
+TEST(Multicast, ReachesBothBlocks) {
+  for (const Delay delay : {Delay::kMixed, Delay::kAtOnce, Delay::kOnlyWhenIdle}) {
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      Options options = quiet(seed);
+      options.delay = delay;
+      float sums[64] = {};
+      expect_silent(multicast<ClusterBug::kNone>(options, sums));
+      for (int i = 0; i < 64; ++i) ASSERT_EQ(sums[i], 6 * (i % 32 * 2) + 15) << i;
+    }
+  }
+}
+
+template <ClusterBug kBug>
+void expect_cluster_bug(const std::vector<Check>& checks) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    float sums[64];
+    const auto report = multicast<kBug>(quiet(seed), sums);
+    ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+    ASSERT_NE(std::find(checks.begin(), checks.end(), report->check), checks.end()) << report->text;
+  }
+}
+
+TEST(Multicast, NeedsAClusterBarrierAfterInit) {
+  expect_cluster_bug<ClusterBug::kBlockBarrierAfterInit>(
+      {Check::kInitNotVisible, Check::kBarrierNotInitialised});
+}
+
+TEST(Multicast, NeedsReleasesOfBothBlocks) {
+  expect_cluster_bug<ClusterBug::kReleasedAtHomeOnly>(
+      {Check::kOverwrittenInFlight, Check::kOverwrittenWhileRead, Check::kTooFewBytesExpected,
+       Check::kDeadlock});
+}
+
+TEST(Multicast, BlocksLeaveTogether) {
+  expect_cluster_bug<ClusterBug::kLeavesEarly>({Check::kBlockLeft});
+}
+
+TEST(Multicast, OnlyToBlocksThatExist) {
+  expect_cluster_bug<ClusterBug::kWrongRank>({Check::kLimit});
+}
+
+}  // namespace

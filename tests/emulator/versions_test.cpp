@@ -1,0 +1,126 @@
+// Every version, from its unchanged kernel.cu, on shapes that hide nothing: silent, and right bit
+// by bit.
+#include <emulator.h>
+#include <gtest/gtest.h>
+#include <harness/problem.h>
+#include <harness/versions.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using emulator::Delay;
+using emulator::Options;
+using emulator::Schedule;
+using harness::Problem;
+using harness::ProblemSize;
+using harness::Version;
+
+// Runs a version on whole numbers and expects a right result without a report.
+void expect_right(const Version& version, Problem* problem, const Options& options) {
+  emulator::set_options(options);
+  const Problem::Verdict verdict =
+      problem->check([&](const MatmulArguments& args) { return version.matmul(args, nullptr); },
+                     harness::tile_shape(version.name));
+  const auto& args = problem->arguments();
+  const auto& report = emulator::last_report();
+  EXPECT_TRUE(verdict.right()) << version.name << " at " << args.m << "x" << args.n << "x" << args.k
+                               << ", seed " << options.seed << ": " << verdict.status.message()
+                               << verdict.fault << (report ? "\n" + report->text : "");
+}
+
+Options with_seed(uint64_t seed) {
+  Options options;
+  options.seed = seed;
+  options.print_reports = false;
+  return options;
+}
+
+class Versions : public testing::TestWithParam<Version> {};
+
+TEST_P(Versions, ShapesThatHideNothing) {
+  const std::vector<ProblemSize> sizes = {
+      {128, 128, 64},  // one tile
+      {1, 1, 8},  // next to nothing
+      {8, 264, 16},  // less than a K tile
+      {130, 257, 72},  // tails in M, N and K
+      {127, 129, 8},  //
+      {200, 136, 128},  // two K tiles
+      {64, 512, 192},  // three
+      {256, 128, 256},  // four
+      {129, 300, 320},  // five
+      {300, 100, 1000},  // sixteen, with a tail
+      {70, 90, 200, 208, 264, 101},  // padded rows, odd ldc
+      {140, 260, 136, 144, 136, 260, 1},  // C at an odd element
+      {33, 7, 64, 0, 0, 9, 3},  //
+  };
+  for (const ProblemSize& size : sizes) {
+    Problem problem(size);
+    problem.generate(harness::DataKind::kInts, 7);
+    for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+  }
+}
+
+TEST_P(Versions, KTilesAroundTheNumberOfStages) {
+  for (int64_t k_tiles = 1; k_tiles <= 10; ++k_tiles) {
+    Problem problem({136, 130, 64 * k_tiles});
+    problem.generate(harness::DataKind::kInts, 13);
+    for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+  }
+}
+
+TEST_P(Versions, MoreTilesThanOneGroupOfColumns) {
+  Problem problem({260, 1100, 72});
+  problem.generate(harness::DataKind::kInts, 17);
+  for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+}
+
+TEST_P(Versions, NormalDataWithinItsBounds) {
+  Problem problem({130, 260, 520});
+  problem.generate(harness::DataKind::kNormal, 19);
+  for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+}
+
+TEST_P(Versions, TwoHundredSeeds) {
+  for (const int64_t k : {40, 320}) {
+    Problem problem({130, 136, k});
+    problem.generate(harness::DataKind::kInts, 3);
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      expect_right(GetParam(), &problem, with_seed(seed));
+    }
+  }
+}
+
+TEST_P(Versions, EveryPolicy) {
+  Problem problem({140, 264, 456});
+  problem.generate(harness::DataKind::kInts, 5);
+  for (const Schedule schedule : {Schedule::kRandom, Schedule::kRoundRobin}) {
+    for (const Delay delay : {Delay::kAtOnce, Delay::kShort, Delay::kLong, Delay::kOnlyWhenIdle}) {
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        Options options = with_seed(seed);
+        options.schedule = schedule;
+        options.delay = delay;
+        options.threads = static_cast<int>(seed % 3) + 1;
+        expect_right(GetParam(), &problem, options);
+      }
+    }
+  }
+}
+
+// Data may be any bits: the pattern that the emulator uses as poison, too.
+TEST_P(Versions, NanIsNoPoison) {
+  Problem problem({130, 140, 200});
+  problem.generate(harness::DataKind::kInts, 9);
+  const MatmulArguments& args = problem.arguments();
+  harness::fill(const_cast<half*>(args.a) + 3 * args.lda, 2 * args.lda, 0xffff);
+  harness::fill(const_cast<half*>(args.b) + 70 * args.ldb, args.ldb, 0xffff);
+  harness::fill(const_cast<half*>(args.b) + 71 * args.ldb, args.ldb, 0x7c00);
+  for (uint64_t seed = 1; seed <= 10; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
+}
+
+std::string name_of(const testing::TestParamInfo<Version>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(All, Versions, testing::ValuesIn(harness::versions()), name_of);
+
+}  // namespace
