@@ -81,6 +81,7 @@ int run_ablations(int argc, char** argv) {
   if (options.problems_are_default) options.problems = {{8192, 8192, 8192}, {4096, 4096, 4096}};
   Results results;
   results.data = options.data;
+  results.seed = options.seed;
   results.timing = options.timing;
   status = open_device(options.device, &results.device);
   if (!status.ok()) return fail(program, status);

@@ -34,6 +34,7 @@ int run_compare(int argc, char** argv) {
   }
   Results results;
   results.data = options.data;
+  results.seed = options.seed;
   results.timing = options.timing;
   status = open_device(options.device, &results.device);
   if (!status.ok()) return fail(program, status);
@@ -45,10 +46,13 @@ int run_compare(int argc, char** argv) {
     status = run_problem(chosen, size, options.data, options.seed, options.check_only,
                          options.timing, &problem, &all_right);
     if (!status.ok()) return fail(program, status);
-    std::fputs(format_table(problem).c_str(), stdout);
+    std::fputs((measures_time() ? format_table(problem) : format_observations(problem)).c_str(),
+               stdout);
     std::fflush(stdout);
     results.problems.push_back(std::move(problem));
   }
+  status = finish_device();
+  if (!status.ok()) return fail(program, status);
   if (!options.json.empty()) {
     status = write_json(results, options.json);
     if (!status.ok()) return fail(program, status);

@@ -1,6 +1,11 @@
 # Writes harness/commit.h with the commit of SOURCE_DIR ("+" if files differ from it).
-execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty=+ --abbrev=10 --match=
-  OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND git -C ${SOURCE_DIR} rev-parse --show-toplevel
+  OUTPUT_VARIABLE top ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+file(REAL_PATH ${SOURCE_DIR} source)
+if(top STREQUAL source)  # else it is a copy inside some other repository
+  execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty=+ --abbrev=10 --match=
+    OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
 if(commit STREQUAL "")
   set(commit "unknown")
 endif()

@@ -26,9 +26,21 @@ struct DeviceInfo {
   std::string cublas;
 };
 
-// Selects device `index` for the calling thread. kNoDevice, with a sentence, if there is none or if
-// it cannot run sm_90a code.
-Status open_device(int index, DeviceInfo* info);
+struct DeviceOptions {
+  int index = 0;
+  uint64_t seed = 1;  // of the emulator's schedule; a GPU has its own
+  std::string trace;  // a file for the emulator's timeline; empty: none
+};
+
+// Selects the device for the calling thread. kNoDevice, with a sentence, if there is none or if it
+// cannot run sm_90a code.
+Status open_device(const DeviceOptions& options, DeviceInfo* info);
+
+// When all is done: writes the trace, if one was asked for.
+Status finish_device();
+
+// True for a GPU. The emulator counts instead (Observation).
+bool measures_time();
 
 // Waits for all work; a CUDA error that has been pending since an earlier call shows here.
 Status synchronize();
@@ -83,6 +95,20 @@ Comparison compare(const MatmulArguments& args, const float* values, const float
 // How many of the `count` elements from `buffer` on, those of args.c aside, differ from `bits`.
 int64_t count_changed(const half* buffer, int64_t count, uint16_t bits,
                       const MatmulArguments& args);
+
+// --- what happened ---
+
+// What the emulator saw in the launches since it was last asked; all zero on a GPU.
+struct Observation {
+  uint64_t hazards = 0;  // kernels that a check has stopped
+  uint64_t tma_load_bytes = 0;
+  uint64_t tma_store_bytes = 0;
+  uint64_t wgmmas = 0;
+  uint64_t waits = 0;  // by warps, on mbarriers
+  uint64_t waits_blocked = 0;  // of these, those that had to wait
+  int stages_in_flight = 0;  // most that one block had TMA fill at a time
+};
+Observation observe();
 
 // --- time ---
 

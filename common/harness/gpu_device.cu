@@ -31,7 +31,11 @@ std::string version_text(int version) {
 
 }  // namespace
 
-Status open_device(int index, DeviceInfo* info) {
+Status open_device(const DeviceOptions& options, DeviceInfo* info) {
+  const int index = options.index;
+  if (!options.trace.empty()) {
+    return {ExitCode::kUsage, "--trace is of the emulator; add --backend emulator"};
+  }
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0) {
@@ -68,6 +72,12 @@ Status open_device(int index, DeviceInfo* info) {
   info->driver = nvml.driver();
   return {};
 }
+
+Status finish_device() { return {}; }
+
+bool measures_time() { return true; }
+
+Observation observe() { return {}; }
 
 Status synchronize() { return cuda_status(cudaDeviceSynchronize(), "running the kernel"); }
 

@@ -10,12 +10,18 @@
 
 namespace harness {
 
+// What drivers and compare run unless told otherwise: on a GPU sizes that fill it, in the emulator
+// some that take it well under a second.
+ProblemSize default_problem();
+std::vector<ProblemSize> default_problems();
+
 // What a version's driver is asked to do.
 struct DriverOptions {
-  ProblemSize size{4096, 4096, 4096};
+  ProblemSize size = default_problem();
   DataKind data = DataKind::kUniform;
   uint64_t seed = 1;
-  int device = 0;
+  DeviceOptions device;
+  int max_blocks = 0;
   TimingOptions timing;
   bool check_only = false;
   std::string json;  // a file's path; empty: none
@@ -28,14 +34,11 @@ struct CompareOptions {
   std::vector<std::string> versions;  // as "v2" or "v2_pipelined"; empty: all
   DataKind data = DataKind::kUniform;
   uint64_t seed = 1;
-  int device = 0;
+  DeviceOptions device;
   TimingOptions timing;
   bool check_only = false;
   std::string json;
 };
-
-// The problems that compare runs unless told otherwise.
-std::vector<ProblemSize> default_problems();
 
 // Parse a command line. On --help the text goes to standard output and `*done` is set; a mistake
 // comes back as kUsage with one sentence.

@@ -85,6 +85,13 @@ std::string describe_setup(const Results& results) {
   if (!device.cuda.empty()) text += ", CUDA " + device.cuda + ", cuBLAS " + device.cublas;
   text += format("\n%s data, %d rounds, %.0f ms rest, commit %s\n", name_of(results.data),
                  results.timing.rounds, results.timing.rest_ms, kCommit);
+  if (!measures_time()) {
+    return device.name +
+           ": kernels run as C++, races and deadlocks are searched for; it says nothing "
+           "of speed\n" +
+           name_of(results.data) + " data, seed " + std::to_string(results.seed) + ", commit " +
+           kCommit + "\n";
+  }
   if (device.name.find("H200") == std::string::npos) {
     text += "The project's figures are from an H200: here, read the ratios, not the TFLOP/s.\n";
   }
@@ -121,6 +128,26 @@ std::string format_table(const ProblemResult& problem, const std::string& agains
     text += "\n";
   }
   if (problem.throttled) text += "  The GPU was slowed down by heat or a fault meanwhile.\n";
+  return text;
+}
+
+std::string format_observations(const ProblemResult& problem) {
+  std::string text = "\n" + size_text(problem.size) + "\n";
+  text += format("  %-22s %8s %8s %11s %11s %8s %8s %8s %8s\n", "version", "checked", "hazards",
+                 "TMA in KB", "TMA out KB", "WGMMAs", "waits", "blocked", "stages");
+  for (const ContenderResult& contender : problem.contenders) {
+    const Observation& seen = contender.seen;
+    text += format(
+        "  %-22s %8s %8llu %11.1f %11.1f %8llu %8llu %8llu %8d\n", contender.name.c_str(),
+        !contender.checked   ? "-"
+        : *contender.checked ? "yes"
+                             : "WRONG",
+        static_cast<unsigned long long>(seen.hazards),
+        static_cast<double>(seen.tma_load_bytes) / 1024,
+        static_cast<double>(seen.tma_store_bytes) / 1024,
+        static_cast<unsigned long long>(seen.wgmmas), static_cast<unsigned long long>(seen.waits),
+        static_cast<unsigned long long>(seen.waits_blocked), seen.stages_in_flight);
+  }
   return text;
 }
 

@@ -16,6 +16,7 @@ struct ContenderResult {
   std::optional<bool> checked;  // empty: not a version, nothing to check
   std::vector<double> rounds_ms;  // empty: not timed
   std::string api;  // kGemmEx or kLt, of the contender kCublas
+  Observation seen;  // in one run; of the emulator alone
 };
 
 struct ProblemResult {
@@ -27,6 +28,7 @@ struct ProblemResult {
 struct Results {
   DeviceInfo device;
   DataKind data = DataKind::kUniform;
+  uint64_t seed = 1;
   TimingOptions timing;
   std::vector<ProblemResult> problems;
 };
@@ -53,6 +55,10 @@ std::string describe_setup(const Results& results);
 // One problem as a table: version, time and its spread, TFLOP/s, ratios, checked. The last ratio is
 // to the contender `against`; if that is empty, to the version in the row above.
 std::string format_table(const ProblemResult& problem, const std::string& against = "");
+
+// The same for the emulator, which measures no time: what was checked, what was found, what
+// happened.
+std::string format_observations(const ProblemResult& problem);
 
 // Writes the results as JSON (docs/results/README.md has the schema). kUsage if the file cannot be
 // written.

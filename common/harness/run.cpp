@@ -37,12 +37,12 @@ std::string problem_name(const ProblemSize& size) {
 
 Status run_problem(const std::vector<Version>& versions, const ProblemSize& size, DataKind data,
                    uint64_t seed, bool check_only, const TimingOptions& timing,
-                   ProblemResult* result, bool* all_right) {
+                   ProblemResult* result, bool* all_right, int max_blocks) {
   Progress progress;
   result->size = size;
   result->contenders.clear();
   for (const Version& version : versions)
-    result->contenders.push_back({version.name, true, {}, ""});
+    result->contenders.push_back({version.name, true, {}, "", {}});
 
   // Limits first: they are checked on the host, before any memory is asked for on the device.
   MatmulArguments sizes_only;
@@ -54,6 +54,16 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   sizes_only.ldc = size.ldc == 0 ? size.n : size.ldc;
   sizes_only.a = sizes_only.b = reinterpret_cast<const half*>(uintptr_t{256});  // any aligned one
   Status status = check_sizes(sizes_only);
+  for (const auto& [rows, leading] :
+       {std::make_pair(size.m, sizes_only.lda), std::make_pair(size.n, sizes_only.ldb),
+        std::make_pair(size.m, sizes_only.ldc)}) {
+    constexpr int64_t kElementLimit = int64_t{1} << 60;
+    if (status.ok() && leading > 0 && rows + 4 > kElementLimit / leading) {
+      status = {ExitCode::kUsage,
+                std::to_string(rows) + " rows of " + std::to_string(leading) +
+                    " elements are beyond every memory; choose a smaller problem"};
+    }
+  }
   const bool trivial = is_trivial(sizes_only);
   if (status.ok() && !trivial) status = check_tensor_map(matrix_a(sizes_only), 64, 64);
   if (status.ok() && !trivial) status = check_tensor_map(matrix_b(sizes_only), 64, 64);
@@ -69,9 +79,17 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
       progress.say(problem_name(size) + ": checking " + versions[i].name + " on " + name_of(kind) +
                    " data");
       const auto matmul = versions[i].matmul;
-      const Problem::Verdict verdict =
-          problem.check([matmul](const MatmulArguments& args) { return matmul(args, nullptr); },
-                        tile_shape(versions[i].name));
+      observe();
+      Problem::Verdict verdict = problem.check(
+          [=](MatmulArguments args) {
+            args.max_blocks = max_blocks;
+            return matmul(args, nullptr);
+          },
+          tile_shape(versions[i].name));
+      const Observation seen = observe();
+      const bool stopped = seen.hazards > 0;
+      if (!result->contenders[i].seen.hazards) result->contenders[i].seen = seen;
+      if (stopped) verdict = {{}, "the emulator stopped it; its report stands above\n"};
       if (!verdict.status.ok()) {
         const Status named{verdict.status.code(),
                            std::string(versions[i].name) + ": " + verdict.status.message()};
@@ -93,12 +111,13 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
                    verdict.fault.c_str());
     }
   }
-  if (check_only || trivial) return {};
+  if (check_only || trivial || !measures_time()) return {};
 
   problem.generate(data, seed);
   std::vector<Contender> contenders;
   std::vector<size_t> rows;  // of the result, for each contender
-  const MatmulArguments args = problem.arguments();
+  MatmulArguments args = problem.arguments();
+  args.max_blocks = max_blocks;
   for (size_t i = 0; i < versions.size(); ++i) {
     if (!result->contenders[i].checked.value_or(false)) continue;
     const auto matmul = versions[i].matmul;
@@ -111,7 +130,7 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   if (!status.ok()) return status;
   for (Contender& baseline : others) {
     rows.push_back(result->contenders.size());
-    result->contenders.push_back({baseline.name, std::nullopt, {}, ""});
+    result->contenders.push_back({baseline.name, std::nullopt, {}, "", {}});
     contenders.push_back(std::move(baseline));
   }
   Timing times;
@@ -154,6 +173,7 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
   if (!status.ok() || done) return status.ok() ? 0 : fail(version.name, status);
   Results results;
   results.data = options.data;
+  results.seed = options.seed;
   results.timing = options.timing;
   status = open_device(options.device, &results.device);
   if (!status.ok()) return fail(version.name, status);
@@ -162,7 +182,8 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
   results.problems.resize(1);
   ProblemResult& problem = results.problems[0];
   status = run_problem({version}, options.size, options.data, options.seed, options.check_only,
-                       options.timing, &problem, &all_right);
+                       options.timing, &problem, &all_right, options.max_blocks);
+  if (status.ok()) status = finish_device();
   if (!status.ok()) return fail(version.name, status);
 
   std::printf("%s %s %s:", version.name, problem_name(options.size).c_str(), name_of(options.data));
@@ -174,6 +195,17 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
     if (cublas != nullptr) {
       std::printf(" %.3f x cuBLAS (%.4f ms),", *ratio(own, *cublas), median(cublas->rounds_ms));
     }
+  }
+  if (!measures_time()) {
+    const Observation& seen = own.seen;
+    std::printf(
+        " %llu hazards, %.1f KB in and %.1f KB out by TMA, %llu WGMMAs, %llu waits of which "
+        "%llu blocked, up to %d stages in flight,",
+        static_cast<unsigned long long>(seen.hazards),
+        static_cast<double>(seen.tma_load_bytes) / 1024,
+        static_cast<double>(seen.tma_store_bytes) / 1024,
+        static_cast<unsigned long long>(seen.wgmmas), static_cast<unsigned long long>(seen.waits),
+        static_cast<unsigned long long>(seen.waits_blocked), seen.stages_in_flight);
   }
   std::printf(" %s\n", all_right ? "checked" : "WRONG");
   if (!options.json.empty()) {

@@ -13,10 +13,11 @@ namespace harness {
 
 // Checks each version on whole numbers (bit by bit), on normal and on the timing data; then times
 // those that passed, and the baselines, on `data`. Faults go to standard error as they are found.
-// `*all_right` is cleared if a version computed something wrong.
+// `*all_right` is cleared if a version computed something wrong, or if the emulator stopped it. In
+// the emulator nothing is timed; each row holds what was seen in one run.
 Status run_problem(const std::vector<Version>& versions, const ProblemSize& size, DataKind data,
                    uint64_t seed, bool check_only, const TimingOptions& timing,
-                   ProblemResult* result, bool* all_right);
+                   ProblemResult* result, bool* all_right, int max_blocks = 0);
 
 // main() of a version's driver: one problem, one result line.
 int run_driver(const Version& version, int argc, const char* const* argv);

@@ -73,6 +73,7 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 template <class T>
 __device__ __forceinline__ T& shared_storage() {
   static_assert(alignof(T) <= 1024, "dynamic shared memory is aligned to 1024 bytes");
+  static_assert(sizeof(T) <= 227 * 1024, "a block of sm_90 has 227 KiB of shared memory");
   extern __shared__ __align__(1024) unsigned char dynamic_shared_memory[];
   return *reinterpret_cast<T*>(dynamic_shared_memory);
 }

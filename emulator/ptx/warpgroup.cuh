@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cuda_fp16.h>
+#include <instructions.h>
 #include <source_line.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace ptx {
 
@@ -14,13 +16,24 @@ bool elect_sync(SourceLine where = SourceLine::current());
 uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask,
                         SourceLine where = SourceLine::current());
 
-void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1, half2 matrix2, half2 matrix3,
-                      SourceLine where = SourceLine::current());
-void bar_sync(int barrier, int threads, SourceLine where = SourceLine::current());
+inline void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1, half2 matrix2, half2 matrix3,
+                             SourceLine where = SourceLine::current()) {
+  const half2 matrices[4] = {matrix0, matrix1, matrix2, matrix3};
+  uint32_t bits[4];
+  std::memcpy(bits, matrices, sizeof(bits));
+  emulator::stmatrix_x4(row, bits, where);
+}
+inline void bar_sync(int barrier, int threads, SourceLine where = SourceLine::current()) {
+  emulator::bar_sync(barrier, threads, where);
+}
 template <int kRegisters>
-void setmaxnreg_dec(SourceLine where = SourceLine::current());
+void setmaxnreg_dec(SourceLine where = SourceLine::current()) {
+  emulator::setmaxnreg_dec(kRegisters, where);
+}
 template <int kRegisters>
-void setmaxnreg_inc(SourceLine where = SourceLine::current());
+void setmaxnreg_inc(SourceLine where = SourceLine::current()) {
+  emulator::setmaxnreg_inc(kRegisters, where);
+}
 
 }  // namespace ptx
 
@@ -32,5 +45,6 @@ void* dynamic_shared_memory(size_t bytes, SourceLine where);
 template <class T>
 T& shared_storage(SourceLine where = SourceLine::current()) {
   static_assert(alignof(T) <= 1024, "dynamic shared memory is aligned to 1024 bytes");
+  static_assert(sizeof(T) <= 227 * 1024, "a block of sm_90 has 227 KiB of shared memory");
   return *static_cast<T*>(emulator::dynamic_shared_memory(sizeof(T), where));
 }

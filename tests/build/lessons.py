@@ -41,6 +41,13 @@ def main(versions):
                 print(f"{version}/kernel.cu:{number}: names a version: {line.strip()}")
                 failed = True
 
+    # Kernels speak through ptx/ and common/ alone, whatever they run on.
+    for version in versions:
+        for number, line in enumerate(read(f"{version}/kernel.cu").splitlines(), 1):
+            if re.search(r"\basm\b|<<<|extern __shared__|^\s*#\s*if|__CUDA", line):
+                print(f"{version}/kernel.cu:{number}: belongs behind a seam: {line.strip()}")
+                failed = True
+
     # harness/versions.h repeats the tile shapes, for messages.
     for version in versions:
         shape = tuple(int(re.search(rf"kBlock{letter} = (\d+)", read(f"{version}/kernel.cu"))[1])

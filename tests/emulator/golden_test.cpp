@@ -93,7 +93,7 @@ void product_kernel(const CUtensorMap map_a, const CUtensorMap map_b, float* out
   ptx::mbarrier_wait_parity(&smem.full, 0);
   float acc[kColumns / 2];
   ptx::wgmma_fence();
-  const uint64_t a = matrix_descriptor(smem.a), b = matrix_descriptor(smem.b);
+  const uint64_t a = matrix_descriptor(smem.a, 0), b = matrix_descriptor(smem.b, 0);
   if constexpr (kColumns == 256) {
     ptx::wgmma_m64n256k16(acc, a, b, false);
   } else {

@@ -332,8 +332,8 @@ void product_kernel(const CUtensorMap map_a, const CUtensorMap map_b, int laps, 
   ptx::wgmma_fence();
   for (int lap = 0; lap < laps; ++lap) {
     for (int kk = 0; kk < 64; kk += 16) {
-      const uint64_t a = matrix_descriptor(&smem.a[kk]);
-      const uint64_t b = matrix_descriptor(&smem.b[kk]);
+      const uint64_t a = matrix_descriptor(smem.a, kk);
+      const uint64_t b = matrix_descriptor(smem.b, kk);
       if constexpr (kColumns == 256) {
         ptx::wgmma_m64n256k16(acc, a, b, lap > 0 || kk > 0);
       } else {

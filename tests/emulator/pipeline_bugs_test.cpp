@@ -167,7 +167,7 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
       uint64_t a = encode_matrix_descriptor(shared_address(smem.a[other]) + step * 2);
       if (kBug == Bug::kLaneDependentOperand && threadIdx.x == 77) a += 2;
       const half* const b = smem.b[stage] + (kBug == Bug::kTileTooFar ? 64 * 64 : 0);
-      ptx::wgmma_m64n128k16(acc, a, matrix_descriptor(b + kk), k_tile > 0 || kk > 0);
+      ptx::wgmma_m64n128k16(acc, a, matrix_descriptor(b, kk), k_tile > 0 || kk > 0);
     }
     if (kBug != Bug::kNoCommit) ptx::wgmma_commit_group();
     if (kBug == Bug::kReleasedTooEarly) ptx::mbarrier_arrive(&smem.empty[stage]);
@@ -426,7 +426,8 @@ void early_and_late_release_kernel(const CUtensorMap map_a, const CUtensorMap ma
   float acc[64];
   ptx::mbarrier_wait_parity(&smem.full[0], 0);
   ptx::wgmma_fence();
-  ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a[0]), matrix_descriptor(smem.b[0]), false);
+  ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a[0], 0), matrix_descriptor(smem.b[0], 0),
+                        false);
   ptx::wgmma_commit_group();
   if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
   ptx::wgmma_wait_group<0>();

@@ -22,7 +22,7 @@ std::string text_of(const std::string& path) {
 std::set<std::string> functions_of(const std::string& path) {
   const std::string text = text_of(path);
   std::set<std::string> names;
-  const std::regex function(R"(\n(?:template <[^>]*>\s*)?(?:__device__ __forceinline__ )?)"
+  const std::regex function(R"(\n(?:template <[^>]*>\s*)?(?:__device__ __forceinline__ |inline )?)"
                             R"([A-Za-z_][A-Za-z0-9_]*[&*]? &?([a-z_][a-z0-9_]*)\()");
   for (std::sregex_iterator match(text.begin(), text.end(), function), end; match != end; ++match) {
     const std::string before = text.substr(0, static_cast<size_t>(match->position(1)));

@@ -68,12 +68,12 @@ TEST(Timing, AFailedLaunchEndsIt) {
 
 TEST(Device, KnowsWhatItIs) {
   DeviceInfo info;
-  ASSERT_TRUE(open_device(0, &info).ok());
+  ASSERT_TRUE(open_device({}, &info).ok());
   EXPECT_FALSE(info.name.empty());
   EXPECT_GT(info.sms, 0);
   EXPECT_FALSE(info.cuda.empty());
   EXPECT_FALSE(info.cublas.empty());
-  EXPECT_EQ(open_device(1000, &info).code(), ExitCode::kUsage);
+  EXPECT_EQ(open_device({1000, 1, ""}, &info).code(), ExitCode::kUsage);
 }
 
 }  // namespace

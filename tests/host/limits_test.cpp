@@ -73,6 +73,12 @@ TEST(TensorMap, SizesAre1To2To32) {
   InputMatrix matrix = good();
   matrix.rows = 0;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "0 × 72", "4294967296"});
+  matrix.columns = 0;
+  expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "0 × 0"});
+  matrix = good();
+  matrix.columns = matrix.leading_dimension = (int64_t{1} << 32) + 8;
+  expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "4294967304"});
+  matrix = good();
   matrix.rows = (int64_t{1} << 32) + 1;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "4294967297 × 72"});
 }

@@ -23,7 +23,7 @@ Status compare(std::vector<const char*> words, CompareOptions* options) {
 TEST(DriverOptions, Defaults) {
   DriverOptions options;
   EXPECT_TRUE(driver({}, &options).ok());
-  EXPECT_EQ(options.size.m, 4096);
+  EXPECT_EQ(options.size.m, 256) << "small: these tests are linked with the CPU's device";
   EXPECT_EQ(options.size.lda, 0);
   EXPECT_EQ(options.data, DataKind::kUniform);
   EXPECT_FALSE(options.check_only);
@@ -46,7 +46,10 @@ TEST(DriverOptions, Everything) {
   EXPECT_EQ(options.size.ldc, 5);
   EXPECT_EQ(options.data, DataKind::kIota);
   EXPECT_EQ(options.seed, 7u);
-  EXPECT_EQ(options.device, 1);
+  EXPECT_EQ(options.device.index, 1);
+  EXPECT_EQ(options.device.seed, 7u);
+  EXPECT_EQ(options.device.trace, "t.json");
+  EXPECT_EQ(options.max_blocks, 6);
   EXPECT_EQ(options.timing.rounds, 3);
   EXPECT_EQ(options.timing.rest_ms, 0.5);
   EXPECT_TRUE(options.check_only);
@@ -93,12 +96,12 @@ TEST(CompareOptions, ProblemsAndVersions) {
 TEST(CompareOptions, TheDefaultListHasTailsInEveryDirection) {
   CompareOptions options;
   EXPECT_TRUE(compare({}, &options).ok());
-  ASSERT_EQ(options.problems.size(), 5u);
-  EXPECT_EQ(options.problems[0].m, 8192);
-  const ProblemSize& tails = options.problems[4];
-  EXPECT_NE(tails.m % 128, 0);
-  EXPECT_NE(tails.n % 128, 0);
-  EXPECT_NE(tails.k % 64, 0);
+  bool has_tails = false;
+  for (const ProblemSize& size : options.problems) {
+    has_tails = has_tails || (size.m > 128 && size.m % 128 != 0 && size.n > 128 &&
+                              size.n % 128 != 0 && size.k > 64 && size.k % 64 != 0);
+  }
+  EXPECT_TRUE(has_tails);
 }
 
 TEST(CompareOptions, AMistypedProblemSaysHowToWriteOne) {

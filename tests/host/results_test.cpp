@@ -15,10 +15,10 @@ TEST(Results, MedianOfOddAndEvenCounts) {
 }
 
 TEST(Results, RatioIsTheMedianOfTheRoundsNotOfTheTimes) {
-  const ContenderResult version{"v1_simple", true, {1, 10, 2}, ""};
-  const ContenderResult baseline{"cublas", std::nullopt, {2, 10, 1}, ""};
+  const ContenderResult version{"v1_simple", true, {1, 10, 2}, "", {}};
+  const ContenderResult baseline{"cublas", std::nullopt, {2, 10, 1}, "", {}};
   EXPECT_EQ(*ratio(version, baseline), 1);  // of 2, 1 and 0.5
-  EXPECT_FALSE(ratio({"v2_pipelined", false, {}, ""}, baseline).has_value());
+  EXPECT_FALSE(ratio({"v2_pipelined", false, {}, "", {}}, baseline).has_value());
 }
 
 TEST(Results, OperationsAreCountedIn64Bits) {
@@ -31,10 +31,10 @@ Results example() {
   results.device.sms = 132;
   results.problems.resize(1);
   results.problems[0].size = {8192, 8192, 8192};
-  results.problems[0].contenders = {{"v1_simple", true, {2.0, 2.2, 1.8}, ""},
-                                    {"v2_pipelined", false, {}, ""},
-                                    {"v3_warp_specialized", true, {1.0, 1.1, 0.9}, ""},
-                                    {"cublas", std::nullopt, {1.0, 1.1, 0.9}, "cublas_lt"}};
+  results.problems[0].contenders = {{"v1_simple", true, {2.0, 2.2, 1.8}, "", {}},
+                                    {"v2_pipelined", false, {}, "", {}},
+                                    {"v3_warp_specialized", true, {1.0, 1.1, 0.9}, "", {}},
+                                    {"cublas", std::nullopt, {1.0, 1.1, 0.9}, "cublas_lt", {}}};
   return results;
 }
 
@@ -55,7 +55,8 @@ TEST(Results, TheSpeedUpIsOverTheLastVersionThatWasTimed) {
 
 TEST(Results, TheBetterWayToAskCublasIsTheHundredPercent) {
   ProblemResult problem;
-  problem.contenders = {{kGemmEx, std::nullopt, {3, 2, 2}, ""}, {kLt, std::nullopt, {1, 9, 1}, ""}};
+  problem.contenders = {{kGemmEx, std::nullopt, {3, 2, 2}, "", {}},
+                        {kLt, std::nullopt, {1, 9, 1}, "", {}}};
   choose_cublas(&problem);
   EXPECT_EQ(problem.contenders[0].name, kGemmEx);
   EXPECT_EQ(problem.contenders[1].name, kCublas);

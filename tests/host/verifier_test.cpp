@@ -243,6 +243,57 @@ TEST(Judge, InfinityIsRightWhereTheResultOverflows) {
   EXPECT_FALSE(is_right(__float2half_rn(65504), 70000, 70000, 64, false));
 }
 
+TEST(Judge, TheBoundIsTheBorder) {
+  // Large enough for the chain of additions to be most of the bound.
+  const float expected = 0.25f, magnitude = 100000;
+  const float bound = error_bound(expected, magnitude, 4096);
+  EXPECT_GT(bound, 200 * 0x1p-23f * magnitude);
+  const half inside = __float2half_rn(expected + 0.98f * bound);
+  const half outside = __float2half_rn(expected + 1.02f * bound);
+  EXPECT_TRUE(is_right(inside, expected, magnitude, 4096, false));
+  EXPECT_FALSE(is_right(outside, expected, magnitude, 4096, false));
+  EXPECT_FALSE(is_right(inside, expected, magnitude, 4096, true)) << "exact is exact";
+}
+
+TEST(Problem, EmptyOnesAreJudgedToo) {
+  for (const ProblemSize& size :
+       {ProblemSize{0, 5, 8}, ProblemSize{5, 0, 8}, ProblemSize{5, 6, 0}}) {
+    Problem problem(size);
+    problem.generate(DataKind::kInts, 1);
+    const auto clear = [](const MatmulArguments& args) { return clear_result(args, nullptr); };
+    const Problem::Verdict verdict = problem.check(clear, kShape);
+    EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  }
+}
+
+TEST(Problem, NewDataHaveANewReference) {
+  Problem problem(kSize);
+  for (const uint64_t seed : {1, 2}) {
+    problem.generate(DataKind::kInts, seed);
+    EXPECT_TRUE(check_spoilt(&problem, [](Host*) {}).right()) << seed;
+  }
+}
+
+TEST(Problem, SurroundingsOfTheInputsAreNaN) {
+  Problem problem(kSize);
+  problem.generate(DataKind::kInts, 1);
+  const MatmulArguments& args = problem.arguments();
+  half padding, before;
+  copy(&padding, args.a + args.k, sizeof(half));
+  copy(&before, args.b - 1, sizeof(half));
+  EXPECT_TRUE(std::isnan(number(padding)) && std::isnan(number(before)));
+}
+
+TEST(Problem, AAndBDiffer) {
+  Problem problem(kSize);
+  problem.generate(DataKind::kInts, 1);
+  const Host host(problem.arguments());
+  EXPECT_NE(std::vector<uint16_t>(reinterpret_cast<const uint16_t*>(host.a.data()),
+                                  reinterpret_cast<const uint16_t*>(host.a.data()) + 64),
+            std::vector<uint16_t>(reinterpret_cast<const uint16_t*>(host.b.data()),
+                                  reinterpret_cast<const uint16_t*>(host.b.data()) + 64));
+}
+
 TEST(Judge, TheBoundIsMuchSmallerThanOneProduct) {
   // N(0, 1) data at K = 8192: Σ|a·b| is about 0.64 K. A result that lacks one product of ordinary
   // size must fail.
