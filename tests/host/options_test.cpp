@@ -31,13 +31,16 @@ TEST(DriverOptions, Defaults) {
 
 TEST(DriverOptions, Everything) {
   DriverOptions options;
-  EXPECT_TRUE(
-      driver({"--m",      "1",  "--n",      "2", "--k",       "3",    "--lda",        "8",
-              "--ldb",    "16", "--ldc",    "5", "--data",    "iota", "--seed",       "7",
-              "--device", "1",  "--rounds", "3", "--rest-ms", "0.5",  "--check-only", "--json",
-              "out.json"},
-             &options)
-          .ok());
+  EXPECT_TRUE(driver({"--m",       "1",       "--n",          "2",
+                      "--k",       "3",       "--lda",        "8",
+                      "--ldb",     "16",      "--ldc",        "5",
+                      "--data",    "iota",    "--seed",       "7",
+                      "--device",  "1",       "--rounds",     "3",
+                      "--rest-ms", "0.5",     "--check-only", "--json",
+                      "out.json",  "--trace", "t.json",       "--max-blocks",
+                      "6"},
+                     &options)
+                  .ok());
   EXPECT_EQ(options.size.m, 1);
   EXPECT_EQ(options.size.n, 2);
   EXPECT_EQ(options.size.k, 3);
