@@ -5,6 +5,7 @@
 #include <matmul.h>
 #include <status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,7 @@
 struct Grid {
   int64_t x = 1;
   int64_t y = 1;
+  int cluster = 1;  // so many blocks along x run as a cluster
 };
 
 // Checks the grid against the hardware's limits.
@@ -30,18 +32,55 @@ inline Status check_grid(const Grid& grid) {
                                 "problem along n, or use a version with a 1-D grid (v4 and later)"};
 }
 
-// How many blocks a persistent kernel with one block per multiprocessor should have for `tiles`
-// tiles: the fewest that need no more rounds than a full chip does, so that every round but the
-// last is full and the last nearly so; at most `max_blocks`, if that is not 0.
-inline Status persistent_blocks(int64_t tiles, int max_blocks, int64_t* blocks) {
+// The fewest workers (blocks, or clusters of them) that need no more rounds for `tiles` tiles than
+// `most` workers do: every round but the last is full, and the last nearly so.
+inline int64_t even_rounds(int64_t tiles, int64_t most) {
+  return ceil_div(tiles, ceil_div(tiles, most));
+}
+
+// The grid of a persistent kernel with one block per multiprocessor; at most `max_blocks` blocks,
+// if that is not 0.
+inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   int device = 0, sms = 0;
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) {
     error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   }
   if (error != cudaSuccess) return cuda_status(error, "asking for the number of multiprocessors");
-  const int64_t most = max_blocks > 0 && max_blocks < sms ? max_blocks : sms;
-  *blocks = ceil_div(tiles, ceil_div(tiles, most));
+  grid->x = even_rounds(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
+  return {};
+}
+
+inline cudaLaunchAttribute cluster_attribute(int blocks) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  return attribute;
+}
+
+// The same for a kernel whose blocks run in clusters (grid->cluster blocks each), of which the chip
+// holds as many as it says: some multiprocessors may be left over. `tiles` counts what a cluster
+// computes at a time.
+template <class... Parameters>
+Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_t shared_bytes,
+                               int64_t tiles, int max_blocks, Grid* grid) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(grid->cluster));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  cudaLaunchAttribute cluster = cluster_attribute(grid->cluster);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int clusters = 0;
+  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(shared_bytes));
+  if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+  if (error != cudaSuccess) return cuda_status(error, "asking how many clusters fit");
+  if (max_blocks > 0) clusters = std::min(clusters, std::max(1, max_blocks / grid->cluster));
+  if (clusters < 1) return {ExitCode::kNoDevice, "the GPU has no room for a cluster of blocks"};
+  grid->x = even_rounds(tiles, clusters) * grid->cluster;
   return {};
 }
 
@@ -61,6 +100,9 @@ Status launch(void (*kernel)(Parameters...), Grid grid, int threads, size_t shar
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
+  cudaLaunchAttribute cluster = cluster_attribute(grid.cluster);
+  config.attrs = &cluster;
+  config.numAttrs = grid.cluster > 1 ? 1 : 0;
   return cuda_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
                      "launching the kernel");
 }

@@ -12,6 +12,7 @@
 #include "../v4_two_consumers/kernel.cu"
 #include "../v5_async_mma/kernel.cu"
 #include "../v6_persistent/kernel.cu"
+#include "../v7_cluster_multicast/kernel.cu"
 #include "ablations/v2_async_mma.cu"
 #include "ablations/v3_async_mma.cu"
 #include "ablations/v4_all_threads_arrive.cu"
@@ -24,6 +25,9 @@
 #include "ablations/v6_forward.cu"
 #include "ablations/v6_setmaxnreg.cu"
 #include "ablations/v6_wait_all.cu"
+#include "ablations/v7_forward.cu"
+#include "ablations/v7_no_multicast.cu"
+#include "ablations/v7_release_cluster.cu"
 
 namespace harness {
 namespace {
@@ -60,6 +64,15 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v6_setmaxnreg", v6_setmaxnreg::matmul},
         {"v6_wait_all", v6_wait_all::matmul},
         {"v5_async_mma", v5_async_mma::matmul}}},
+      {"v7",
+       {{"v7_cluster_multicast", v7_cluster_multicast::matmul},
+        {"v7_swizzle_4", v7_cluster_multicast::matmul<4, 4>},
+        {"v7_swizzle_16", v7_cluster_multicast::matmul<4, 16>},
+        {"v7_forward", v7_forward::matmul},
+        {"v7_no_multicast", v7_no_multicast::matmul},
+        {"v7_release_cluster", v7_release_cluster::matmul},
+        {"v6_persistent", v6_persistent::matmul},
+        {"v6_swizzle_8", v6_persistent::matmul<4, 8>}}},
   };
   return all;
 }

@@ -1,5 +1,5 @@
-// v6: blocks stay for many tiles and store C by TMA while they go on. Chapter:
-// docs/v6_persistent.md Read it as a change: diff -u v5_async_mma/kernel.cu v6_persistent/kernel.cu
+// v6: blocks stay for many tiles and store C by TMA meanwhile. Chapter: docs/v6_persistent.md
+// Read it as a change: diff -u v5_async_mma/kernel.cu v6_persistent/kernel.cu
 #include <launch.h>
 #include <matmul.h>
 #include <matrix_descriptor.cuh>
@@ -202,10 +202,10 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   const bool c_by_tma = make_tensor_map(&map_c, tma_matrix_c(args), 64, kStoreN).ok();
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kSwizzleSize);
-  int64_t blocks = 0;
-  status = persistent_blocks(raster.tiles(), args.max_blocks, &blocks);
+  Grid grid;
+  status = persistent_grid(raster.tiles(), args.max_blocks, &grid);
   if (!status.ok()) return status;
-  return launch(matmul_kernel<kStages, kSwizzleSize>, {blocks, 1}, kThreads,
+  return launch(matmul_kernel<kStages, kSwizzleSize>, grid, kThreads,
                 sizeof(SharedStorage<kStages>), stream, map_a, map_b, map_c, c_by_tma,
                 matrix_c(args), args.k, raster);
 }

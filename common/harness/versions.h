@@ -26,6 +26,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream);
 namespace v6_persistent {
 Status matmul(const MatmulArguments& args, cudaStream_t stream);
 }
+namespace v7_cluster_multicast {
+Status matmul(const MatmulArguments& args, cudaStream_t stream);
+}
 
 namespace harness {
 
@@ -35,14 +38,15 @@ struct Version {
 };
 
 // In ladder order. Whoever uses it links every version.
-inline const std::array<Version, 6>& versions() {
-  static const std::array<Version, 6> all = {{
+inline const std::array<Version, 7>& versions() {
+  static const std::array<Version, 7> all = {{
       {"v1_simple", v1_simple::matmul},
       {"v2_pipelined", v2_pipelined::matmul},
       {"v3_warp_specialized", v3_warp_specialized::matmul},
       {"v4_two_consumers", v4_two_consumers::matmul},
       {"v5_async_mma", v5_async_mma::matmul},
       {"v6_persistent", v6_persistent::matmul},
+      {"v7_cluster_multicast", v7_cluster_multicast::matmul},
   }};
   return all;
 }

@@ -2,7 +2,11 @@
 // One function is one instruction. For versions whose blocks work in pairs.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
+#include <ptx/mbarrier.cuh>
+#include <shared_address.cuh>
+#include <source_line.h>
 
 #include <cstdint>
 
@@ -26,6 +30,59 @@ __device__ __forceinline__ void barrier_cluster_arrive() {
 // semantics. All threads of the cluster, each after its arrive. PTX ISA, "barrier.cluster".
 __device__ __forceinline__ void barrier_cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// mapa, then mbarrier.arrive on the result (two instructions): counts one arrival at the barrier
+// that lies in block `rank` of the cluster where `barrier` lies in the calling block. What the
+// qualifiers default to (release.cta) is enough for a stage that was only read: there is nothing to
+// publish. Any thread. PTX ISA, "mapa", "mbarrier.arrive".
+__device__ __forceinline__ void mbarrier_arrive_cluster(MBarrier* barrier, uint32_t rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+
+// As mbarrier_wait_parity, for barriers that other blocks of the cluster signal (acquire.cluster).
+__device__ __forceinline__ void mbarrier_wait_parity_cluster(
+    MBarrier* barrier, uint32_t parity, [[maybe_unused]] SourceLine where = SourceLine::current()) {
+  uint32_t complete;
+#ifdef BOUNDED_WAITS
+  bounded_wait::Watchdog watchdog;
+#endif
+  do {
+    asm volatile(
+        "{\n"
+        ".reg .pred complete;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [%1], %2;\n"
+        "selp.b32 %0, 1, 0, complete;\n"
+        "}"
+        : "=r"(complete)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+#ifdef BOUNDED_WAITS
+    if (!complete && watchdog.expired()) bounded_wait::give_up(barrier, parity, where);
+#endif
+  } while (!complete);
+}
+
+// cp.async.bulk.tensor.2d with .multicast::cluster: as the load in tma.cuh, but the box arrives in
+// every block of the cluster whose bit is set in `blocks`, at the place where `destination` lies in
+// the calling block; its bytes count at the barrier where `full` lies, in each of them. One thread.
+// PTX ISA, "cp.async.bulk.tensor".
+__device__ __forceinline__ void cp_async_bulk_tensor_2d_multicast(void* destination,
+                                                                  const CUtensorMap* map,
+                                                                  int column, int row,
+                                                                  MBarrier* full, uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(destination)),
+      "l"(map), "r"(column), "r"(row), "r"(shared_address(full)), "h"(blocks)
+      : "memory");
 }
 
 }  // namespace ptx

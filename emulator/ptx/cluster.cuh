@@ -1,6 +1,9 @@
 // Clusters on the CPU: the functions of common/ptx/cluster.cuh, which says what each does.
 #pragma once
 
+#include <cuda.h>
+#include <instructions.h>
+#include <ptx/mbarrier.cuh>
 #include <source_line.h>
 
 #include <cstdint>
@@ -10,5 +13,19 @@ namespace ptx {
 uint32_t cluster_ctarank(SourceLine where = SourceLine::current());
 void barrier_cluster_arrive(SourceLine where = SourceLine::current());
 void barrier_cluster_wait(SourceLine where = SourceLine::current());
+
+inline void mbarrier_arrive_cluster(MBarrier* barrier, uint32_t rank,
+                                    SourceLine where = SourceLine::current()) {
+  emulator::mbarrier_arrive_remote(barrier, rank, where);
+}
+inline void mbarrier_wait_parity_cluster(MBarrier* barrier, uint32_t parity,
+                                         SourceLine where = SourceLine::current()) {
+  mbarrier_wait_parity(barrier, parity, where);
+}
+inline void cp_async_bulk_tensor_2d_multicast(void* destination, const CUtensorMap* map, int column,
+                                              int row, MBarrier* full, uint16_t blocks,
+                                              SourceLine where = SourceLine::current()) {
+  emulator::tma_load_2d_multicast(destination, map, column, row, full, blocks, where);
+}
 
 }  // namespace ptx

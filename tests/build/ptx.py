@@ -16,13 +16,21 @@ EVERYWHERE = [
     r"mbarrier\.init\.shared::cta\.b64",
     r"fence\.mbarrier_init\.release\.cluster",
     r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64",
-    r"mbarrier\.try_wait\.parity\.shared::cta\.b64",
+    r"mbarrier\.try_wait\.parity(\.acquire\.cluster)?\.shared::cta\.b64",
     r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes",
     r"wgmma\.fence\.sync\.aligned",
     r"wgmma\.commit_group\.sync\.aligned",
     r"wgmma\.wait_group\.sync\.aligned 0",
 ]
 LARGE_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f32\.f16\.f16"]
+CLUSTER = [
+    r"barrier\.cluster\.arrive\.release\.aligned",
+    r"barrier\.cluster\.wait\.acquire\.aligned",
+    r"mapa\.shared::cluster\.u32",
+    r"mbarrier\.arrive\.shared::cluster\.b64",
+    r"mbarrier\.try_wait\.parity\.acquire\.cluster\.shared::cta\.b64",
+    r"\.multicast::cluster",
+]
 TMA_STORE = [
     r"stmatrix\.sync\.aligned\.m8n8\.x4\.shared::cta\.b16",
     r"fence\.proxy\.async\.shared::cta",
@@ -40,6 +48,8 @@ EXPECTED = {
     "v3": SMALL_TILE + SPECIALIZED,
     "v4": LARGE_TILE + SPECIALIZED,
     "v5": LARGE_TILE + SPECIALIZED + [r"wgmma\.wait_group\.sync\.aligned 1"],
+    "v7": LARGE_TILE + ["elect\\.sync"] + TMA_STORE + CLUSTER
+          + [r"wgmma\.wait_group\.sync\.aligned 1"],
     "v6": LARGE_TILE + SPECIALIZED + TMA_STORE + [r"wgmma\.wait_group\.sync\.aligned 1"],
 }
 

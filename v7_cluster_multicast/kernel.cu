@@ -1,0 +1,231 @@
+// v7: two blocks share their loads of B. Chapter: docs/v7_cluster_multicast.md
+// Read it as a change: diff -u v6_persistent/kernel.cu v7_cluster_multicast/kernel.cu
+#include <launch.h>
+#include <matmul.h>
+#include <matrix_descriptor.cuh>
+#include <ptx/cluster.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <ptx/warpgroup.cuh>
+#include <ptx/wgmma.cuh>
+#include <rasterization.h>
+#include <stage_fragment.cuh>
+#include <store_accumulator.cuh>
+#include <tensor_map.h>
+
+namespace v7_cluster_multicast {
+
+constexpr int kBlockM = 128;
+constexpr int kBlockN = 256;
+constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
+constexpr int kClusterBlocks = 2;  // along M: their tiles of C need the same tile of B
+constexpr int kHalfN = kBlockN / kClusterBlocks;  // what one block loads of it, for both
+constexpr int kConsumers = 2;  // each multiplies 64 rows of A by the whole tile of B
+constexpr int kConsumerThreads = kConsumers * 128;  // warps 0-7: two warp groups
+constexpr int kThreads = kConsumerThreads + 32;  // warp 8 is the producer
+constexpr int kBlocksPerSm = 1;  // the registers of 288 threads leave room for no second
+constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
+constexpr int kStoreN = 64;  // columns of C in one TMA store
+constexpr int kStoreBuffers = 2;  // of each consumer; one is filled while the other is stored
+constexpr uint32_t kProducerInitialPhase = 1;  // a fresh barrier lets it pass: stages begin empty
+constexpr uint32_t kConsumerInitialPhase = 0;
+
+template <int kStages>
+struct SharedStorage {
+  alignas(1024) half a[kStages][kConsumers][64 * kBlockK];  // one slab for each consumer
+  alignas(1024) half b[kStages][kBlockN * kBlockK];
+  alignas(1024) half c[kConsumers][kStoreBuffers][64 * kStoreN];
+  MBarrier full[kStages];  // completes on 1 arrival + kStageBytes
+  MBarrier empty[kStages];  // completes on 4 arrivals: one for each consumer of both blocks
+};
+
+using Accumulator = float[kBlockN / 2];  // a thread's registers of one m64n256 product
+
+// The ring of stages as one thread sees it. All threads construct it, before a block barrier.
+template <int kStages>
+class Pipeline {
+ public:
+  __device__ Pipeline(MBarrier* full, MBarrier* empty, uint32_t producer_arrive_count,
+                      uint32_t consumer_arrive_count)
+      : full_(full), empty_(empty) {
+    for (int stage = 0; threadIdx.x == 0 && stage < kStages; ++stage) {
+      ptx::mbarrier_init(&full[stage], producer_arrive_count);
+      ptx::mbarrier_init(&empty[stage], consumer_arrive_count);
+    }
+    if (threadIdx.x == 0) ptx::fence_mbarrier_init();
+  }
+
+  // Wait until the producer's stage is empty; whoever fills it arrives at producer_barrier().
+  __device__ void producer_acquire() { wait(empty_, producer); }
+  __device__ MBarrier* producer_barrier() { return &full_[producer.stage]; }
+  __device__ void producer_advance() { advance(producer); }
+
+  // Wait until the consumer's stage is full; whoever has read it arrives at consumer_barrier(), or
+  // one stage later at prev_consumer_barrier().
+  __device__ void consumer_acquire() { wait(full_, consumer); }
+  __device__ MBarrier* consumer_barrier() { return &empty_[consumer.stage]; }
+  __device__ MBarrier* prev_consumer_barrier() {
+    return &empty_[(consumer.stage + kStages - 1) % kStages];
+  }
+  __device__ void consumer_advance() { advance(consumer); }
+
+  struct State {
+    int stage;
+    uint32_t phase;  // flips when the stage wraps around
+  };
+  State producer{0, kProducerInitialPhase}, consumer{0, kConsumerInitialPhase};
+
+ private:
+  __device__ static void wait(MBarrier* barriers, State state) {
+    ptx::mbarrier_wait_parity_cluster(&barriers[state.stage], state.phase);
+  }
+  __device__ static void advance(State& state) {
+    if (++state.stage == kStages) state = {0, state.phase ^ 1};
+  }
+  MBarrier* full_;
+  MBarrier* empty_;
+};
+
+// M is cut into panels of kSwizzleSize tile rows; inside a panel tiles go column by column, so that
+// blocks which run together read few strips of A and B.
+template <int kSwizzleSize>
+__host__ __device__ TileCoordinates tile_coordinates(int linear, const Rasterization& raster) {
+  const auto [panel, in_panel] = raster.tiles_per_group.divmod(linear);
+  const int first = panel * kSwizzleSize;
+  const auto [column, row] =
+      first + kSwizzleSize <= raster.across  // else the last panel, which is lower
+          ? FastDivmod::Result{in_panel / kSwizzleSize, in_panel % kSwizzleSize}
+          : raster.last_group_width.divmod(in_panel);
+  return {first + row, column};
+}
+
+template <int kStages, int kSwizzleSize>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    matmul_kernel(const __grid_constant__ CUtensorMap map_a,
+                  const __grid_constant__ CUtensorMap map_b,
+                  const __grid_constant__ CUtensorMap map_c, const bool c_by_tma,
+                  const OutputMatrix c, int k, const Rasterization raster) {
+  static_assert(kStages >= 2, "a stage is released one K tile late");
+  auto& smem = shared_storage<SharedStorage<kStages>>();
+  const int tiles = raster.along * raster.across;
+  const int k_tiles = ceil_div(k, kBlockK);
+  const int warpgroup = threadIdx.x / 128;
+  const int rank = ptx::cluster_ctarank();
+  const int clusters = gridDim.x / kClusterBlocks;
+  Pipeline<kStages> pipeline(smem.full, smem.empty, 1, kConsumers * kClusterBlocks);
+
+  // One thread: announce the bytes of a K tile, then ask the TMA unit for them.
+  auto load_tile = [&](int k_tile, int stage, int tile_m, int tile_n) {
+    MBarrier* const full = pipeline.producer_barrier();
+    ptx::mbarrier_arrive_expect_tx(full, kStageBytes);
+    ptx::cp_async_bulk_tensor_2d(smem.a[stage][0], &map_a, k_tile * kBlockK, tile_m, full);
+    ptx::cp_async_bulk_tensor_2d(smem.a[stage][1], &map_a, k_tile * kBlockK, tile_m + 64, full);
+    // Half of B, into both blocks; the other half comes from the other block, to this barrier too.
+    ptx::cp_async_bulk_tensor_2d_multicast(&smem.b[stage][rank * kHalfN * kBlockK], &map_b,
+                                           k_tile * kBlockK, tile_n + rank * kHalfN, full, 0b11);
+  };
+
+  // One warp group: issue the K tile's WGMMAs as one wgmma-group; the caller waits for it.
+  auto multiply_tile = [&](Accumulator& acc, int stage, bool accumulate) {
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int kk = 0; kk < kBlockK; kk += 16) {
+      ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a[stage][warpgroup], kk),
+                            matrix_descriptor(smem.b[stage], kk), accumulate || kk > 0);
+    }
+    ptx::wgmma_commit_group();
+  };
+
+  // One warp group: copy the accumulator to shared memory, kStoreN columns at a time, and let TMA
+  // store them, one buffer while the other is filled. Where TMA cannot store to C, do as before.
+  auto store_tile = [&](const Accumulator& acc, int row, int column) {
+    if (!c_by_tma) return store_accumulator(acc, c, row, column);
+    const bool elected = threadIdx.x % 128 == 0;
+#pragma unroll
+    for (int i = 0; i < kBlockN / kStoreN; ++i) {
+      half* const buffer = smem.c[warpgroup][i % kStoreBuffers];
+      if (elected) ptx::cp_async_bulk_wait_group_read<kStoreBuffers - 1>();
+      ptx::bar_sync(1 + warpgroup, 128);  // the buffer has been read
+      stage_fragment(acc, i * kStoreN, buffer);
+      ptx::fence_proxy_async();
+      ptx::bar_sync(1 + warpgroup, 128);  // the buffer has been written
+      if (elected) {
+        ptx::cp_async_bulk_tensor_2d(&map_c, column + i * kStoreN, row, buffer);
+        ptx::cp_async_bulk_commit_group();
+      }
+    }
+  };
+
+  ptx::barrier_cluster_arrive();  // the other block must see its barriers initialised, too
+  ptx::barrier_cluster_wait();
+
+  if (threadIdx.x >= kConsumerThreads) {  // --- producer ---
+    bool backwards = false;  // every second tile begins with the K tiles that were loaded last
+    for (int tile = blockIdx.x / kClusterBlocks; tile < tiles;
+         tile += clusters, backwards = !backwards) {
+      const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+      for (int i = 0; i < k_tiles; ++i) {
+        const int k_tile = backwards ? k_tiles - 1 - i : i;
+        pipeline.producer_acquire();
+        if (ptx::elect_sync()) {
+          load_tile(k_tile, pipeline.producer.stage, (m_block * kClusterBlocks + rank) * kBlockM,
+                    n_block * kBlockN);
+        }
+        pipeline.producer_advance();
+      }
+    }
+    for (int i = 0; i < kStages; ++i) {  // drain: the other block may still signal this one
+      pipeline.producer_acquire();
+      pipeline.producer_advance();
+    }
+    return;
+  }
+
+  // --- consumer ---
+  Accumulator acc;  // never cleared: the first WGMMA of the tile overwrites it
+  for (int tile = blockIdx.x / kClusterBlocks; tile < tiles; tile += clusters) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      pipeline.consumer_acquire();
+      multiply_tile(acc, pipeline.consumer.stage, k_tile > 0);
+      ptx::wgmma_wait_group<1>();  // the group before has finished; this one stays in flight
+      if (threadIdx.x % 128 < kClusterBlocks && k_tile > 0) {  // thread i tells block i
+        ptx::mbarrier_arrive_cluster(pipeline.prev_consumer_barrier(), threadIdx.x % 128);
+      }
+      pipeline.consumer_advance();
+    }
+    ptx::wgmma_wait_group<0>();
+    if (threadIdx.x % 128 < kClusterBlocks) {
+      ptx::mbarrier_arrive_cluster(pipeline.prev_consumer_barrier(), threadIdx.x % 128);
+    }
+    const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+    store_tile(acc, (m_block * kClusterBlocks + rank) * kBlockM + warpgroup * 64,
+               n_block * kBlockN);
+  }
+  if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
+}
+
+template <int kStages = 4, int kSwizzleSize = 8>
+Status matmul(const MatmulArguments& args, cudaStream_t stream) {
+  CUtensorMap map_a, map_b, map_c = {};
+  Status status = check_arguments(args);
+  if (status.ok() && is_trivial(args)) return clear_result(args, stream);
+  if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
+  if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kHalfN, kBlockK);
+  if (!status.ok()) return status;
+  const bool c_by_tma = make_tensor_map(&map_c, tma_matrix_c(args), 64, kStoreN).ok();
+
+  const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM * kClusterBlocks),
+                             kSwizzleSize);
+  const auto kernel = matmul_kernel<kStages, kSwizzleSize>;
+  constexpr size_t kSharedBytes = sizeof(SharedStorage<kStages>);
+  Grid grid{1, 1, kClusterBlocks};
+  status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
+                                   &grid);
+  if (!status.ok()) return status;
+  return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b, map_c, c_by_tma,
+                matrix_c(args), args.k, raster);
+}
+
+Status matmul(const MatmulArguments& args, cudaStream_t stream) { return matmul<>(args, stream); }
+
+}  // namespace v7_cluster_multicast
