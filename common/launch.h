@@ -32,6 +32,14 @@ inline Status check_grid(const Grid& grid) {
                                 "problem along n, or use a version with a 1-D grid (v4 and later)"};
 }
 
+// Persistent blocks step through the tiles by the width of the grid, in int.
+inline Status check_tiles(int64_t tiles) {
+  constexpr int64_t kLimit = 2147483647 - 65536;
+  if (tiles <= kLimit) return {};
+  return {ExitCode::kUsage, "C: " + std::to_string(tiles) + " tiles; these kernels count to " +
+                                std::to_string(kLimit) + ": split the problem"};
+}
+
 // The fewest workers (blocks, or clusters of them) that need no more rounds for `tiles` tiles than
 // `most` workers do: every round but the last is full, and the last nearly so.
 inline int64_t even_rounds(int64_t tiles, int64_t most) {
@@ -47,6 +55,8 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
     error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   }
   if (error != cudaSuccess) return cuda_status(error, "asking for the number of multiprocessors");
+  const Status status = check_tiles(tiles);
+  if (!status.ok()) return status;
   grid->x = even_rounds(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
   return {};
 }
@@ -66,6 +76,8 @@ inline cudaLaunchAttribute cluster_attribute(int blocks) {
 template <class... Parameters>
 Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_t shared_bytes,
                                int64_t tiles, int max_blocks, Grid* grid) {
+  const Status status = check_tiles(tiles);
+  if (!status.ok()) return status;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(grid->cluster));
   config.blockDim = dim3(static_cast<unsigned>(threads));

@@ -25,7 +25,9 @@
 #include "ablations/v6_forward.cu"
 #include "ablations/v6_setmaxnreg.cu"
 #include "ablations/v6_wait_all.cu"
+#include "ablations/v7_acquire_cta.cu"
 #include "ablations/v7_forward.cu"
+#include "ablations/v7_multicast_a.cu"
 #include "ablations/v7_no_multicast.cu"
 #include "ablations/v7_release_cluster.cu"
 
@@ -57,7 +59,8 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v2_async_mma", v2_async_mma::matmul}}},
       {"v6",
        {{"v6_persistent", v6_persistent::matmul},
-        {"v6_swizzle_8", v6_persistent::matmul<4, 8>},
+        {"v6_swizzle_4", v6_persistent::matmul<4, 4>},
+        {"v6_swizzle_16", v6_persistent::matmul<4, 16>},
         {"v6_forward", v6_forward::matmul},
         {"v6_all_blocks", v6_all_blocks::matmul},
         {"v6_direct_stores", v6_direct_stores::matmul},
@@ -69,10 +72,11 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v7_swizzle_4", v7_cluster_multicast::matmul<4, 4>},
         {"v7_swizzle_16", v7_cluster_multicast::matmul<4, 16>},
         {"v7_forward", v7_forward::matmul},
+        {"v7_acquire_cta", v7_acquire_cta::matmul},
+        {"v7_multicast_a", v7_multicast_a::matmul},
         {"v7_no_multicast", v7_no_multicast::matmul},
         {"v7_release_cluster", v7_release_cluster::matmul},
-        {"v6_persistent", v6_persistent::matmul},
-        {"v6_swizzle_8", v6_persistent::matmul<4, 8>}}},
+        {"v6_persistent", v6_persistent::matmul}}},
   };
   return all;
 }

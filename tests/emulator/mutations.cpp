@@ -56,7 +56,8 @@ std::string line_of(const Site& site, int offset = 0) {
 
 // Lines of a kernel that call a wrapper, as the text says.
 std::vector<Site> lines_with_wrappers(const std::string& path) {
-  const std::regex call(R"(ptx::(?!cluster_ctarank)\w+(<\w+>)?\(|__syncthreads\(|\w+_acquire\(\);)");
+  const std::regex call(
+      R"(ptx::(?!cluster_ctarank)\w+(<\w+>)?\(|__syncthreads\(|\w+_acquire\(\);)");
   std::vector<Site> sites;
   std::ifstream file(path);
   int number = 0;

@@ -76,6 +76,20 @@ TEST_P(Versions, MoreTilesThanOneGroupOfColumns) {
   for (uint64_t seed = 1; seed <= 5; ++seed) expect_right(GetParam(), &problem, with_seed(seed));
 }
 
+TEST_P(Versions, FewBlocksForManyTiles) {
+  for (const int max_blocks : {1, 2, 4}) {
+    harness::Problem problem({400, 600, 200, 0, 0, max_blocks == 2 ? 601 : 600});
+    problem.generate(harness::DataKind::kInts, 5);
+    const auto verdict = problem.check(
+        [=](MatmulArguments args) {
+          args.max_blocks = max_blocks;
+          return GetParam().matmul(args, nullptr);
+        },
+        harness::tile_shape(GetParam().name));
+    EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  }
+}
+
 TEST_P(Versions, NormalDataWithinItsBounds) {
   Problem problem({130, 260, 520});
   problem.generate(harness::DataKind::kNormal, 19);

@@ -181,6 +181,21 @@ TEST(Grid, ColumnsOfA2DGridEndAt65535) {
   expect_sentence(check_grid({int64_t{1} << 31, 1}), {"2147483648 tiles", "2147483647"});
 }
 
+TEST(Grid, EvenRoundsAreFullRounds) {
+  EXPECT_EQ(even_rounds(2048, 132), 128) << "16 rounds of 128 rather than 15 of 132 and a rest";
+  EXPECT_EQ(even_rounds(132, 132), 132);
+  EXPECT_EQ(even_rounds(133, 132), 67) << "2 rounds";
+  EXPECT_EQ(even_rounds(5, 132), 5);
+  EXPECT_EQ(even_rounds(5, 1), 1);
+  for (int64_t tiles = 1; tiles < 1000; ++tiles) {
+    const int64_t workers = even_rounds(tiles, 132);
+    EXPECT_LE(workers, 132);
+    EXPECT_EQ(ceil_div(tiles, workers), ceil_div(tiles, 132)) << tiles;
+  }
+  EXPECT_TRUE(check_tiles(2000000000).ok());
+  expect_sentence(check_tiles(int64_t{1} << 31), {"2147483648 tiles", "split"});
+}
+
 TEST(CeilDiv, IsExactWhereIntWouldOverflow) {
   EXPECT_EQ(ceil_div(2147483647, 128), 16777216);
   EXPECT_EQ(ceil_div(1, 128), 1);

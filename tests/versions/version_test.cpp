@@ -126,6 +126,38 @@ TEST_P(VersionTest, LaunchesInARowDoNotDisturbEachOther) {
   check_after_many(&right, left.arguments());
 }
 
+TEST_P(VersionTest, FewBlocksForManyTiles) {
+  // Three and more tiles a block; numbers of K tiles that are no multiple of the stages.
+  for (const int max_blocks : {1, 2, 7, 8, 78, 114}) {
+    for (const int64_t k : {8, 64, 328, 456}) {
+      Problem problem({1160, 1300, k, 0, 0, k == 64 ? 1301 : 1304});
+      problem.generate(DataKind::kInts, 5);
+      const Problem::Verdict verdict = problem.check(
+          [=](MatmulArguments args) {
+            args.max_blocks = max_blocks;
+            return GetParam().matmul(args, nullptr);
+          },
+          tile_shape(GetParam().name));
+      EXPECT_TRUE(verdict.right()) << max_blocks << " blocks, k = " << k << ": "
+                                   << verdict.status.message() << verdict.fault;
+    }
+  }
+}
+
+TEST_P(VersionTest, OddGridsUnderLoad) {
+  // Clusters whose second block lies beyond C, again and again, with others running meanwhile.
+  Problem problem({128 * 33, 256 * 5, 136});
+  problem.generate(DataKind::kInts, 6);
+  const Problem::Verdict verdict = problem.check(
+      [](const MatmulArguments& args) {
+        Status status;
+        for (int i = 0; i < 1000 && status.ok(); ++i) status = GetParam().matmul(args, nullptr);
+        return status;
+      },
+      tile_shape(GetParam().name));
+  EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+}
+
 TEST_P(VersionTest, EmptyProblems) {
   expect_right({0, 100, 64}, {DataKind::kInts});
   expect_right({100, 0, 64}, {DataKind::kInts});
