@@ -13,7 +13,13 @@ A quoted part stands between two comments and is replaced whole:
   <!-- weave: diff v1_simple v2_pipelined --> diff -u of two kernel.cu
   <!-- weave: code v1_simple first .. last --> lines of a kernel.cu, from the first line that holds
                                               the text `first` to the next one that holds `last`
+  <!-- weave: figure v3 -->                   the ladder up to a version
+  <!-- weave: report report-v3.txt -->        what the emulator says of a bug of the zoo
+  <!-- weave: zoo zoo.txt -->                 the zoo's table (versions' names: theirs alone)
+  <!-- weave: mutations mutations.txt -->     each line removed in turn (likewise)
+  <!-- weave: text emulator-compare.txt M = --> what a program printed, from the line that begins so
   <!-- end -->
+What is not in the files (yet) reads "(not measured yet)".
 
 Also draws docs/figures (tools/plot.py), where there is matplotlib.
 
@@ -32,7 +38,10 @@ import plot
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 PART = re.compile(r"(<!-- weave: (\w+) (.*?) -->\n).*?(<!-- end -->)", re.S)
-NOT_MEASURED = "(not measured yet)\n"
+NOT_YET = "(not measured yet)"
+NOT_MEASURED = NOT_YET + "\n"
+CHECKS = ROOT / "emulator" / "src" / "report.cpp"
+ZOO = ROOT / "tests" / "emulator" / "zoo.txt"
 APIS = {"cublas_gemm_ex": "cublasGemmEx", "cublas_lt": "cublasLt"}
 
 
@@ -57,17 +66,27 @@ def changed_lines(before, after):
     return f"−{diff.count('-')} / +{diff.count('+')}"
 
 
+def ladder(pattern="v*"):
+    """The versions, in order."""
+    return sorted((path.parent.name for path in ROOT.glob(f"{pattern}/kernel.cu")),
+                  key=lambda name: int(re.match(r"v(\d+)_", name)[1]))
+
+
+def idea_of(text):
+    """What the lines at the top of kernel.cu say of it."""
+    head = " ".join(line[3:] for line in text[:2])
+    return re.match(r"v\d+: (.*?)\.? Chapter:", head)[1]
+
+
 def ladder_table(pattern, folder):
-    """The idea is what line 1 of kernel.cu says of it."""
-    versions = sorted((path.parent.name for path in ROOT.glob(f"{pattern}/kernel.cu")),
-                      key=lambda name: int(re.match(r"v(\d+)_", name)[1]))
+    versions = ladder(pattern)
     rows = []
     before = None
     for version in versions:
         text = read_kernel(version)
-        idea = re.match(r"// v\d+: (.*?)\.? Chapter:", text[0])[1]
         chapter = ROOT / "docs" / f"{version}.md"
-        rows.append([link(ROOT / version / "kernel.cu", folder, version), idea, str(len(text)),
+        rows.append([link(ROOT / version / "kernel.cu", folder, version), idea_of(text),
+                     str(len(text)),
                      changed_lines(before, text) if before else "–",
                      link(chapter, folder) if chapter.exists() else "–"])
         before = text
@@ -128,6 +147,8 @@ def results_table(name, folder):
     problems = [contenders_of(problem) for problem in root["problems"]]
     rows = [[version] + [ratio_cell(entries.get(version)) for entries in problems]
             for version in versions_of(root)]
+    rows += [[version] + [NOT_YET] * len(problems)
+             for version in ladder() if version not in versions_of(root)]
     best, other = ["**cuBLAS**"], ["cuBLAS, asked the other way"]
     for entries in problems:
         cublas = entries["cublas"]
@@ -153,6 +174,7 @@ def order_table(words, folder):
     if None in roots:
         return NOT_MEASURED
     versions = versions_of(roots[0])
+    versions += [version for version in ladder() if version not in versions]
     rows = []
     for before, after in zip(versions, versions[1:]):
         if only and after not in only:
@@ -160,6 +182,9 @@ def order_table(words, folder):
         row = [f"{before} → {after}"]
         for index in range(len(roots[0]["problems"])):
             entries = [contenders_of(root["problems"][index]) for root in roots]
+            if any(before not in each or after not in each for each in entries):
+                row.append(NOT_YET)
+                continue
             ratios = [rounds_ratio(each[before], each[after]) for each in entries]
             if not all(ratios):
                 row.append("–")
@@ -180,7 +205,7 @@ def steps_table(words, _folder):
     """One row a problem: two contenders and cuBLAS, and what the step from one to the other buys."""
     name, before, after = words.split()
     root = read_results(name)
-    if root is None:
+    if root is None or not {before, after} <= set(versions_of(root)):
         return NOT_MEASURED
     rows = []
     for problem in root["problems"]:
@@ -244,6 +269,8 @@ def counters_table(words, folder):
     m, n, k = map(int, root["size"].split("x"))
     rows = [[version] + [format(values[key], form) for key, (_, form) in COUNTERS.items()]
             for version, values in root["versions"].items() if not only or version in only]
+    rows += [[version, NOT_YET] + ["–"] * (len(COUNTERS) - 1)
+             for version in only or ladder() if version not in root["versions"]]
     head = [plot.size_of({"m": m, "n": n, "k": k})] + [title for title, _ in COUNTERS.values()]
     text = (f"One launch of each under Nsight Compute, clocks left alone, {root['device']}; metrics "
             f"by name in {link(RESULTS / name, folder)}.")
@@ -273,6 +300,86 @@ def kernel_code(words, _folder):
     return "```cuda\n" + "\n".join(text[start:end + 1]) + "\n```\n"
 
 
+def read_text(name):
+    path = RESULTS / name
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
+
+
+def figure(version, folder):
+    """The figure is drawn once the newest results have the version."""
+    root = read_results("compare-h200.json")
+    numbers = [name.split("_")[0] for name in versions_of(root)] if root else []
+    if version not in numbers:
+        return NOT_MEASURED
+    done, later = numbers[:numbers.index(version) + 1], numbers[numbers.index(version) + 1:]
+    span = lambda names: names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    path = link(ROOT / "docs" / "figures" / f"progress-{version}.svg", folder,
+                f"TFLOP/s at {plot.size_of(root['problems'][0])} of {span(done)}"
+                + (f" ({span(later)} hollow)" if later else "") + ", cuBLAS and WGMMA alone")
+    return f"!{path}\n"
+
+
+def report_text(name, _folder):
+    """The report with the command that prints it. A bug's number is its place in the zoo today."""
+    text = read_text(name)
+    if text is None:
+        return NOT_MEASURED
+    bugs = [line[4:] for line in ZOO.read_text(encoding="utf-8").splitlines()
+            if line.startswith("bug ")]
+    if text[0] not in bugs:
+        return f"(the zoo has no such bug any more: renew docs/results/{name})\n"
+    command = f"$ ./run zoo --show {bugs.index(text[0])}"
+    return "\n".join(["```console", command, *text, "```"]) + "\n"
+
+
+def table_rows(name, only):
+    """The rows of a table that a program printed, as lists of cells; those of some versions."""
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")]
+            for line in read_text(name) or [] if re.match(r"\| ([ \d]+ \| )?v\d+_", line)]
+    return [row for row in rows if not only or any(version in row for version in only)]
+
+
+def zoo_table(words, _folder):
+    name, *only = words.split()
+    rows = table_rows(name, only)
+    if not rows:
+        return NOT_MEASURED
+    rows = [row if not only else [row[0], *row[2:]] for row in rows]
+    head = ["`--show`", "version", "bug", "found", "as (on how many seeds)"]
+    if only:
+        head.remove("version")
+    return "\n".join(table(head, rows)) + "\n"
+
+
+def mutations_table(words, _folder):
+    """Without line numbers: they would change with every kernel."""
+    name, *only = words.split()
+    rows = table_rows(name, only)
+    if not rows:
+        return NOT_MEASURED
+    cells = []
+    for version, _line, removed, caught, how in rows:
+        cut = "…" if len(removed) >= 72 else ""
+        cells.append([version, f"`{removed}{cut}`", caught, how])
+    return "\n".join(table(["version", "removed", "caught", "as (on how many seeds)"], cells)) + "\n"
+
+
+def program_text(words, _folder):
+    name, _, first = words.partition(" ")
+    text = read_text(name)
+    if text is None:
+        return NOT_MEASURED
+    start = next(i for i, line in enumerate(text) if line.startswith(first))
+    return "\n".join(["```text", *text[start:], "```"]) + "\n"
+
+
+def unexplained_checks():
+    """Names of checks that the emulator's page does not hold."""
+    page = (ROOT / "docs" / "emulator.md").read_text(encoding="utf-8")
+    names = re.findall(r"case Check::\w+:\n\s+return \"(.*)\";", CHECKS.read_text(encoding="utf-8"))
+    return [name for name in names if f"| {name} |" not in page]
+
+
 WEAVERS = {
     "ladder": ladder_table,
     "results": results_table,
@@ -282,6 +389,11 @@ WEAVERS = {
     "counters": counters_table,
     "diff": kernel_diff,
     "code": kernel_code,
+    "figure": figure,
+    "report": report_text,
+    "zoo": zoo_table,
+    "mutations": mutations_table,
+    "text": program_text,
 }
 
 
@@ -321,7 +433,10 @@ def main():
             path.write_text(text, encoding="utf-8")
     if stale:
         print(("not fresh, run './run docs': " if check else "renewed: ") + ", ".join(stale))
-    return 1 if stale and check else 0
+    unexplained = unexplained_checks()
+    if unexplained:
+        print("docs/emulator.md does not explain: " + "; ".join(unexplained))
+    return 1 if unexplained or (stale and check) else 0
 
 
 if __name__ == "__main__":
