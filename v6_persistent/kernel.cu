@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
 }
 
-template <int kStages = 4, int kSwizzleSize = 8>
+template <int kStages = 4, int kSwizzleSize = 16>
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   CUtensorMap map_a, map_b, map_c = {};
   Status status = check_arguments(args);

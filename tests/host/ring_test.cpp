@@ -1,6 +1,6 @@
-// What v4 and v5 add in kernel.cu besides their schedule: the walk over the tiles and the Pipeline
-// class, here against plain models. The kernels' own text is compiled in; of the PTX functions only
-// the mbarrier ones are called, and they are a model of an mbarrier.
+// What v4 and v5 add in kernel.cu besides their schedule: the walk over the tiles and
+// the Pipeline class, here against plain models. The kernels' own text is compiled in; of the PTX
+// functions only the mbarrier ones are called, and they are a model of an mbarrier.
 #include <gtest/gtest.h>
 
 #include <map>
