@@ -112,3 +112,12 @@ Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows
                                     ": cuTensorMapEncodeTiled failed with CUresult " +
                                     std::to_string(static_cast<int>(result))};
 }
+
+Status make_store_map(CUtensorMap* map, const MatmulArguments& args, int box_rows,
+                      int box_columns) {
+  if (args.n % 8 != 0) {
+    return {ExitCode::kUsage, "C: n = " + std::to_string(args.n) +
+                                  "; TMA stores whole units of 8 elements: n must be a multiple"};
+  }
+  return make_tensor_map(map, {"C", args.c, args.m, args.n, args.ldc}, box_rows, box_columns);
+}

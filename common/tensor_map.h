@@ -23,10 +23,6 @@ inline InputMatrix matrix_a(const MatmulArguments& args) {
 inline InputMatrix matrix_b(const MatmulArguments& args) {
   return {"B", args.b, args.n, args.k, args.ldb};
 }
-inline InputMatrix tma_matrix_c(const MatmulArguments& args) {
-  return {"C", args.c, args.m, args.n, args.ldc};
-}
-
 // Every rule of TMA for copies of boxes of box_rows × box_columns elements, checked before the
 // driver is asked; the sentence names the matrix, the value, the rule and the way out. CUDA Driver
 // API, cuTensorMapEncodeTiled.
@@ -35,3 +31,8 @@ Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns
 // Checks, then encodes a map with the 128-byte swizzle: boxes are 64 columns wide, elements outside
 // the matrix are read as zero. Cheap (no device work); the map is passed to the kernel by value.
 Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows, int box_columns);
+
+// The same for storing C: TMA writes whole units of 16 bytes, and where a row of C ends inside one
+// it overwrites what follows (seen on an H200; tests/wrappers has it). So n must be a multiple
+// of 8.
+Status make_store_map(CUtensorMap* map, const MatmulArguments& args, int box_rows, int box_columns);

@@ -60,7 +60,7 @@ const std::map<std::string, std::vector<Version>>& ablations() {
       {"v6",
        {{"v6_persistent", v6_persistent::matmul},
         {"v6_swizzle_4", v6_persistent::matmul<4, 4>},
-        {"v6_swizzle_8", v6_persistent::matmul<4, 8>},
+        {"v6_swizzle_16", v6_persistent::matmul<4, 16>},
         {"v6_forward", v6_forward::matmul},
         {"v6_all_blocks", v6_all_blocks::matmul},
         {"v6_direct_stores", v6_direct_stores::matmul},

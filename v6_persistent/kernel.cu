@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
 }
 
-template <int kStages = 4, int kSwizzleSize = 16>
+template <int kStages = 4, int kSwizzleSize = 8>
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   CUtensorMap map_a, map_b, map_c = {};
   Status status = check_arguments(args);
@@ -199,7 +199,7 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kBlockN, kBlockK);
   if (!status.ok()) return status;
-  const bool c_by_tma = make_tensor_map(&map_c, tma_matrix_c(args), 64, kStoreN).ok();
+  const bool c_by_tma = make_store_map(&map_c, args, 64, kStoreN).ok();
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kSwizzleSize);
   Grid grid;

@@ -212,7 +212,7 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kHalfN, kBlockK);
   if (!status.ok()) return status;
-  const bool c_by_tma = make_tensor_map(&map_c, tma_matrix_c(args), 64, kStoreN).ok();
+  const bool c_by_tma = make_store_map(&map_c, args, 64, kStoreN).ok();
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM * kClusterBlocks),
                              kSwizzleSize);

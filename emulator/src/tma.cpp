@@ -223,9 +223,14 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
     for (uint32_t i = 0; i < content.box_rows; ++i) {
       const Inside part = inside(content, column, int64_t{row} + i);
       if (part.begin == part.end) continue;
+      // The hardware writes whole units of 16 bytes, also past the end of a row that ends inside
+      // one.
+      constexpr uint32_t kUnit = 8;  // elements
+      const uint32_t end = std::min(content.box_columns,
+                                    (static_cast<uint32_t>(part.end) + kUnit - 1) / kUnit * kUnit);
       std::memcpy(global_address(content, column + part.begin, int64_t{row} + i),
                   box->bytes.data() + i * content.box_pitch() + part.begin * 2,
-                  static_cast<size_t>(part.end - part.begin) * 2);
+                  static_cast<size_t>(end - part.begin) * 2);
     }
     thread.bulk.write_done[number - 1] = true;
     thread.block->tma.advance(thread);

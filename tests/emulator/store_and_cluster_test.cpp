@@ -120,6 +120,21 @@ TEST(TmaStore, StoresAndClips) {
   }
 }
 
+// As an H200 does (tests/wrappers): a row that ends inside a unit of 16 bytes is overrun.
+TEST(TmaStore, WritesWholeUnitsOf16Bytes) {
+  Matrix c(64, 48);
+  c.set([](int, int) { return -1; });
+  CUtensorMap map;
+  ASSERT_TRUE(make_tensor_map(&map, {"X", c.data(), 64, 36, 48}, kStoreRows, 64).ok());
+  expect_silent(
+      run(quiet(1), {1, 128, sizeof(StoreBuffer)}, store_kernel<StoreBug::kNone>, map, 1));
+  for (int row = 0; row < 64; ++row) {
+    for (int column = 0; column < 48; ++column) {
+      ASSERT_EQ(c.value(row, column), column < 40 ? row * 8 + column % 8 : -1) << column;
+    }
+  }
+}
+
 TEST(TmaStore, NeedsTheProxyFence) {
   expect_store_bug<StoreBug::kNoProxyFence>({Check::kMissingProxyFence}, 1);
   expect_store_bug<StoreBug::kFenceInOneWarp>({Check::kMissingProxyFence}, 1);

@@ -78,7 +78,9 @@ TEST_P(Versions, MoreTilesThanOneGroupOfColumns) {
 
 TEST_P(Versions, FewBlocksForManyTiles) {
   for (const int max_blocks : {1, 2, 4}) {
-    harness::Problem problem({400, 600, 200, 0, 0, max_blocks == 2 ? 601 : 600});
+    // Not all can be stored by TMA: 601 is an odd pitch, a row of 596 ends inside 16 bytes.
+    harness::Problem problem(
+        {400, max_blocks == 4 ? 596 : 600, 200, 0, 0, max_blocks == 2 ? 601 : 600});
     problem.generate(harness::DataKind::kInts, 5);
     const auto verdict = problem.check(
         [=](MatmulArguments args) {

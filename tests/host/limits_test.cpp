@@ -92,6 +92,18 @@ TEST(TensorMap, BoxesAreOneSwizzleRowWide) {
   expect_sentence(check_tensor_map(good(), 128, 32), {"A:", "32 columns", "64 fp16"});
 }
 
+TEST(TensorMap, StoresWriteWholeUnitsOf16Bytes) {
+  MatmulArguments args;
+  args.c = const_cast<half*>(address(4096));
+  args.m = 10;
+  args.n = 20;
+  args.ldc = 24;
+  CUtensorMap map;
+  expect_sentence(make_store_map(&map, args, 64, 64), {"C:", "n = 20", "8 elements"});
+  args.n = 24;
+  EXPECT_EQ(make_store_map(&map, args, 64, 64).code(), ExitCode::kNoDevice) << "no encoder here";
+}
+
 TEST(TensorMap, WithoutADriverThereIsNoEncoder) {
   CUtensorMap map;
   const Status status = make_tensor_map(&map, good(), 128, 64);

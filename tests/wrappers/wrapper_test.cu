@@ -8,6 +8,7 @@
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <stage_fragment.cuh>
 #include <store_accumulator.cuh>
 #include <tensor_map.h>
 
@@ -109,6 +110,44 @@ TEST(Tma, BoxesArriveSwizzledWithZerosOutside) {
                 << row + r << " " << column + c;
           }
         }
+      }
+    }
+  }
+}
+
+__global__ void tma_store_kernel(const __grid_constant__ CUtensorMap map, int column, int row) {
+  half* const tile = shared_storage<half[64 * 64]>();
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) {
+    *swizzled(tile, i / 64, i % 64) = __float2half(static_cast<float>(i % 2000));
+  }
+  ptx::fence_proxy_async();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  ptx::cp_async_bulk_tensor_2d(&map, column, row, tile);
+  ptx::cp_async_bulk_commit_group();
+  ptx::cp_async_bulk_wait_group_read<0>();
+}
+
+// Rows end where the matrix does, columns at the next multiple of 8 elements: the reason for
+// make_store_map's rule.
+TEST(Tma, StoresClipRowsButWriteWholeUnitsOf16Bytes) {
+  constexpr int kRows = 100, kPitch = 96, kCanary = -7;
+  const Buffer matrix(kRows * 2 * kPitch * sizeof(half));
+  for (const int columns : {90, 88, 81}) {
+    std::vector<half> values(kRows * 2 * kPitch, __float2half(kCanary));
+    harness::copy(matrix.data(), values.data(), values.size() * sizeof(half));
+    CUtensorMap map;
+    ASSERT_TRUE(
+        make_tensor_map(&map, {"C", pointer<half>(matrix), kRows, columns, kPitch}, 64, 64).ok());
+    tma_store_kernel<<<1, 128, 64 * 64 * sizeof(half)>>>(map, 64, 64);
+    values = to_host<half>(matrix, values.size());
+    for (int row = 0; row < 2 * kRows; ++row) {
+      for (int column = 0; column < kPitch; ++column) {
+        const bool written =
+            row >= 64 && row < kRows && column >= 64 && column < (columns + 7) / 8 * 8;
+        const int i = (row - 64) * 64 + column - 64;
+        ASSERT_EQ(__half2float(values[row * kPitch + column]), written ? i % 2000 : kCanary)
+            << columns << " columns: row " << row << ", column " << column;
       }
     }
   }
