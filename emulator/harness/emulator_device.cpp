@@ -3,6 +3,7 @@
 #include <harness/device.h>
 
 #include <fstream>
+#include <sstream>
 
 namespace harness {
 
@@ -32,6 +33,11 @@ Status finish_device() {
 
 Observation observe() {
   const emulator::Counters counters = emulator::counters();
+  if (counters.launches == 0 && !g_trace.empty()) {
+    // Asked before a run: the trace is to show that run alone.
+    std::ostringstream earlier_runs;
+    emulator::write_trace(earlier_runs);
+  }
   emulator::reset_counters();
   Observation observation;
   observation.hazards = counters.reports;

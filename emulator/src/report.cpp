@@ -874,7 +874,8 @@ std::string state_of(const Barrier& barrier) {
     state += "; nobody has ever arrived (a first wait that must not block names parity 1, not 0)";
   } else if (arrived > 0) {
     state += "; " + number(barrier.pending) +
-             " arrivals never come: compare the init's count with who arrives";
+             (barrier.pending == 1 ? " arrival never comes" : " arrivals never come") +
+             ": compare the init's count with who arrives";
   } else {
     state += "; nobody arrives any more: is an arrival missing, or is the parity one phase ahead?";
   }
