@@ -6,6 +6,9 @@ A quoted part stands between two comments and is replaced whole:
   <!-- weave: order compare-h200.json compare-h200-2.json compare-h200-3.json -->
                                               each step in several processes, and whether they agree
                                               (a version's name behind the files: that step alone)
+  <!-- weave: means compare-h200.json compare-h200-2.json -->
+                                              each version's ratio to cuBLAS, mean over large sizes,
+                                              by process
   <!-- weave: steps compare-h200.json v1_simple v2_pipelined -->
                                               two contenders of a result file, size by size
   <!-- weave: ablation ablate-v4-h200.json -->  variants beside their default
@@ -42,6 +45,7 @@ NOT_YET = "(not measured yet)"
 NOT_MEASURED = NOT_YET + "\n"
 CHECKS = ROOT / "emulator" / "src" / "report.cpp"
 ZOO = ROOT / "tests" / "emulator" / "zoo.txt"
+LARGE = 4096**3  # multiply-adds
 APIS = {"cublas_gemm_ex": "cublasGemmEx", "cublas_lt": "cublasLt"}
 
 
@@ -198,6 +202,28 @@ def order_table(words, folder):
     files = ", ".join(link(RESULTS / name, folder, name) for name in names)
     text = (f"Time before / time after, median over the rounds, in {len(names)} fresh processes "
             f"({files}); faster or slower: in all {len(names)}.")
+    return "\n".join([*table(head, rows), "", text]) + "\n"
+
+
+def means_table(words, folder):
+    """One row a version, one column a process: the geometric mean over the large problems."""
+    names = words.split()
+    roots = [read_results(name) for name in names]
+    if None in roots:
+        return NOT_MEASURED
+    large = [[problem for problem in root["problems"]
+              if problem["m"] * problem["n"] * problem["k"] >= LARGE] for root in roots]
+    rows = []
+    for version in versions_of(roots[0]):
+        row = [version]
+        for problems in large:
+            entries = [contenders_of(problem).get(version, {}) for problem in problems]
+            row.append(f"{statistics.geometric_mean(e['ratio_to_cublas'] for e in entries):.3f}"
+                       if entries and all("ms" in entry for entry in entries) else "–")
+        rows.append(row)
+    head = ["version"] + [link(RESULTS / name, folder, name) for name in names]
+    text = (f"Ratio to cuBLAS, geometric mean over {', '.join(map(plot.size_of, large[0]))}: the "
+            f"{len(large[0])} sizes of at least 4096³ multiply-adds.")
     return "\n".join([*table(head, rows), "", text]) + "\n"
 
 
@@ -384,6 +410,7 @@ WEAVERS = {
     "ladder": ladder_table,
     "results": results_table,
     "order": order_table,
+    "means": means_table,
     "steps": steps_table,
     "ablation": ablation_table,
     "counters": counters_table,
