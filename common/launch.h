@@ -32,6 +32,14 @@ inline Status check_grid(const Grid& grid) {
                                 "problem along n, or use a version with a 1-D grid (v4 and later)"};
 }
 
+// Lets `kernel` have so many bytes of dynamic shared memory.
+template <class... Parameters>
+Status reserve_shared_memory(void (*kernel)(Parameters...), size_t bytes) {
+  return cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(bytes)),
+                     "reserving shared memory for the kernel");
+}
+
 // Persistent blocks step through the tiles by the width of the grid, in int.
 inline Status check_tiles(int64_t tiles) {
   constexpr int64_t kLimit = 2147483647 - 65536;
@@ -44,6 +52,15 @@ inline Status check_tiles(int64_t tiles) {
 // `most` workers do: every round but the last is full, and the last nearly so.
 inline int64_t even_rounds(int64_t tiles, int64_t most) {
   return ceil_div(tiles, ceil_div(tiles, most));
+}
+
+inline cudaLaunchAttribute cluster_attribute(int blocks) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  return attribute;
 }
 
 // The grid of a persistent kernel with one block per multiprocessor; at most `max_blocks` blocks,
@@ -61,22 +78,13 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   return {};
 }
 
-inline cudaLaunchAttribute cluster_attribute(int blocks) {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
-  return attribute;
-}
-
 // The same for a kernel whose blocks run in clusters (grid->cluster blocks each), of which the chip
 // holds as many as it says: some multiprocessors may be left over. `tiles` counts what a cluster
 // computes at a time.
 template <class... Parameters>
 Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_t shared_bytes,
                                int64_t tiles, int max_blocks, Grid* grid) {
-  const Status status = check_tiles(tiles);
+  Status status = check_tiles(tiles);
   if (!status.ok()) return status;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(grid->cluster));
@@ -86,10 +94,11 @@ Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_
   config.attrs = &cluster;
   config.numAttrs = 1;
   int clusters = 0;
-  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(shared_bytes));
-  if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
-  if (error != cudaSuccess) return cuda_status(error, "asking how many clusters fit");
+  status = reserve_shared_memory(kernel, shared_bytes);
+  if (!status.ok()) return status;
+  status = cuda_status(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config),
+                       "asking how many clusters fit");
+  if (!status.ok()) return status;
   if (max_blocks > 0) clusters = std::min(clusters, std::max(1, max_blocks / grid->cluster));
   if (clusters < 1) return {ExitCode::kNoDevice, "the GPU has no room for a cluster of blocks"};
   grid->x = even_rounds(tiles, clusters) * grid->cluster;
@@ -103,9 +112,7 @@ Status launch(void (*kernel)(Parameters...), Grid grid, int threads, size_t shar
               cudaStream_t stream, Arguments... arguments) {
   Status status = check_grid(grid);
   if (!status.ok()) return status;
-  status = cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(shared_bytes)),
-                       "reserving shared memory for the kernel");
+  status = reserve_shared_memory(kernel, shared_bytes);
   if (!status.ok()) return status;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));

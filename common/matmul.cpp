@@ -53,6 +53,10 @@ Status check_sizes(const MatmulArguments& args) {
   if (status.ok()) status = check_leading_dimension("A", "lda", args.lda, "k", args.k);
   if (status.ok()) status = check_leading_dimension("B", "ldb", args.ldb, "k", args.k);
   if (status.ok()) status = check_leading_dimension("C", "ldc", args.ldc, "n", args.n);
+  if (status.ok() && args.max_blocks < 0) {
+    return {ExitCode::kUsage, value("max_blocks", args.max_blocks) +
+                                  " is negative; pass a number of blocks, or 0 for no limit"};
+  }
   constexpr int64_t kLeadingDimensionLimit = int64_t{1}
                                              << 39;  // 2^40 bytes, as TMA has for A and B
   if (status.ok() && args.ldc >= kLeadingDimensionLimit) {

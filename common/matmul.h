@@ -20,7 +20,9 @@ struct MatmulArguments {
   int64_t lda = 0;
   int64_t ldb = 0;
   int64_t ldc = 0;
-  int max_blocks = 0;  // at most so many blocks run; 0: no limit; only persistent versions look
+  // At most so many blocks run (in clusters: whole ones, at least one); 0: no limit. Only
+  // persistent versions look.
+  int max_blocks = 0;
 };
 
 constexpr __host__ __device__ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -1,5 +1,5 @@
-// What a grid of tiles needs for being walked in groups of columns; the order itself is the
-// kernel's decision (tile_coordinates).
+// What a grid of tiles needs for being walked in groups; the order itself is the kernel's decision
+// (tile_coordinates): v4 and v5 group columns of tiles, later versions rows.
 #pragma once
 
 #include <fast_divmod.h>
@@ -28,8 +28,9 @@ struct Rasterization {
         tiles_per_group(static_cast<int>(along * group_width)),
         last_group_width(static_cast<int>((across - 1) % group_width + 1)) {}
 
-  int64_t tiles() const { return int64_t{along} * across; }
+  __host__ __device__ int64_t tiles() const { return int64_t{along} * across; }
 
-  // One block a tile: numbered through, or the plain 2-D grid where groups are one tile wide.
+  // For kernels with one block a tile: numbered through, or the plain 2-D grid where groups are one
+  // tile wide.
   Grid grid() const { return group_width == 1 ? Grid{along, across} : Grid{tiles(), 1}; }
 };

@@ -34,5 +34,5 @@ Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows
 
 // The same for storing C: TMA writes whole units of 16 bytes, and where a row of C ends inside one
 // it overwrites what follows (seen on an H200; tests/wrappers has it). So n must be a multiple
-// of 8.
+// of 8. kUsage: TMA cannot store this C; the caller stores it otherwise.
 Status make_store_map(CUtensorMap* map, const MatmulArguments& args, int box_rows, int box_columns);

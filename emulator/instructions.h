@@ -1,5 +1,5 @@
-// Instructions that the emulator knows beyond those that emulator/ptx offers today: what a wrapper
-// for them calls. The wrappers' contracts are in common/ptx.
+// What the wrappers of emulator/ptx call for instructions that need more than a declaration there.
+// The wrappers' contracts are in common/ptx.
 #pragma once
 
 #include <cuda.h>

@@ -95,6 +95,10 @@ int run_ablations(int argc, char** argv) {
   bool done = false;
   Status status = parse_compare(argc - 1, argv + 1, &options, &done);
   if (!status.ok() || done) return status.ok() ? 0 : fail(program, status);
+  if (!options.versions.empty()) {
+    return fail(program,
+                {ExitCode::kUsage, "--versions is of compare; an ablation has its own list"});
+  }
   if (options.problems_are_default) options.problems = {{8192, 8192, 8192}, {4096, 4096, 4096}};
   Results results;
   results.data = options.data;

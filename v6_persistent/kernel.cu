@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                   const OutputMatrix c, int k, const Rasterization raster) {
   static_assert(kStages >= 2, "a stage is released one K tile late");
   auto& smem = shared_storage<SharedStorage<kStages>>();
-  const int tiles = raster.along * raster.across;
+  const int tiles = raster.tiles();
   const int k_tiles = ceil_div(k, kBlockK);
   const int warpgroup = threadIdx.x / 128;
   Pipeline<kStages> pipeline(smem.full, smem.empty, 1, kConsumers);
@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   };
 
   // One warp group: copy the accumulator to shared memory, kStoreN columns at a time, and let TMA
-  // store them, one buffer while the other is filled. Where TMA cannot store to C, do as before.
+  // store them, one buffer while the other is filled. Where TMA cannot store to C,
+  // store_accumulator does.
   auto store_tile = [&](const Accumulator& acc, int row, int column) {
     if (!c_by_tma) return store_accumulator(acc, c, row, column);
     const bool elected = threadIdx.x % 128 == 0;
@@ -199,7 +200,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kBlockN, kBlockK);
   if (!status.ok()) return status;
-  const bool c_by_tma = make_store_map(&map_c, args, 64, kStoreN).ok();
+  status = make_store_map(&map_c, args, 64, kStoreN);
+  const bool c_by_tma = status.ok();
+  if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kSwizzleSize);
   Grid grid;

@@ -86,8 +86,8 @@ class Pipeline {
   MBarrier* empty_;
 };
 
-// M is cut into panels of kSwizzleSize tile rows; inside a panel tiles go column by column, so that
-// blocks which run together read few strips of A and B.
+// M is cut into panels of kSwizzleSize rows of pairs; inside a panel tiles go column by column, so
+// that blocks which run together read few strips of A and B.
 template <int kSwizzleSize>
 __host__ __device__ TileCoordinates tile_coordinates(int linear, const Rasterization& raster) {
   const auto [panel, in_panel] = raster.tiles_per_group.divmod(linear);
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                   const OutputMatrix c, int k, const Rasterization raster) {
   static_assert(kStages >= 2, "a stage is released one K tile late");
   auto& smem = shared_storage<SharedStorage<kStages>>();
-  const int tiles = raster.along * raster.across;
+  const int tiles = raster.tiles();  // of clusters: pairs of tiles of C, one below the other
   const int k_tiles = ceil_div(k, kBlockK);
   const int warpgroup = threadIdx.x / 128;
   const int rank = ptx::cluster_ctarank();
@@ -137,7 +137,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   };
 
   // One warp group: copy the accumulator to shared memory, kStoreN columns at a time, and let TMA
-  // store them, one buffer while the other is filled. Where TMA cannot store to C, do as before.
+  // store them, one buffer while the other is filled. Where TMA cannot store to C,
+  // store_accumulator does.
   auto store_tile = [&](const Accumulator& acc, int row, int column) {
     if (!c_by_tma) return store_accumulator(acc, c, row, column);
     const bool elected = threadIdx.x % 128 == 0;
@@ -163,12 +164,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     bool backwards = false;  // every second tile begins with the K tiles that were loaded last
     for (int tile = blockIdx.x / kClusterBlocks; tile < tiles;
          tile += clusters, backwards = !backwards) {
-      const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+      const auto [pair, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
       for (int i = 0; i < k_tiles; ++i) {
         const int k_tile = backwards ? k_tiles - 1 - i : i;
         pipeline.producer_acquire();
         if (ptx::elect_sync()) {
-          load_tile(k_tile, pipeline.producer.stage, (m_block * kClusterBlocks + rank) * kBlockM,
+          load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
                     n_block * kBlockN);
         }
         pipeline.producer_advance();
@@ -197,9 +198,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     if (threadIdx.x % 128 < kClusterBlocks) {
       ptx::mbarrier_arrive_cluster(pipeline.prev_consumer_barrier(), threadIdx.x % 128);
     }
-    const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
-    store_tile(acc, (m_block * kClusterBlocks + rank) * kBlockM + warpgroup * 64,
-               n_block * kBlockN);
+    const auto [pair, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+    store_tile(acc, (pair * kClusterBlocks + rank) * kBlockM + warpgroup * 64, n_block * kBlockN);
   }
   if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
 }
@@ -212,7 +212,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kHalfN, kBlockK);
   if (!status.ok()) return status;
-  const bool c_by_tma = make_store_map(&map_c, args, 64, kStoreN).ok();
+  status = make_store_map(&map_c, args, 64, kStoreN);
+  const bool c_by_tma = status.ok();
+  if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM * kClusterBlocks),
                              kSwizzleSize);

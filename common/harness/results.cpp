@@ -171,6 +171,7 @@ Status write_json(const Results& results, const std::string& path) {
       {"rest_ms", results.timing.rest_ms},
       {"problems", ordered_json::array()},
   };
+  if (results.max_blocks > 0) root["max_blocks"] = results.max_blocks;
   for (const ProblemResult& problem : results.problems) {
     ordered_json entry = {{"m", problem.size.m},
                           {"n", problem.size.n},

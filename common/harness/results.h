@@ -29,6 +29,7 @@ struct Results {
   DeviceInfo device;
   DataKind data = DataKind::kUniform;
   uint64_t seed = 1;
+  int max_blocks = 0;  // 0: no limit
   TimingOptions timing;
   std::vector<ProblemResult> problems;
 };

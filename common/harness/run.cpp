@@ -152,9 +152,12 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   for (size_t i = 0; i < versions.size(); ++i) {
     if (!result->contenders[i].checked.value_or(false)) continue;
     const auto matmul = versions[i].matmul;
-    const Problem::Verdict verdict =
-        problem.check([matmul](const MatmulArguments& args) { return matmul(args, nullptr); },
-                      tile_shape(versions[i].name));
+    const Problem::Verdict verdict = problem.check(
+        [=](MatmulArguments arguments) {
+          arguments.max_blocks = max_blocks;
+          return matmul(arguments, nullptr);
+        },
+        tile_shape(versions[i].name));
     if (!verdict.status.ok()) return verdict.status;
     if (verdict.right()) continue;
     *all_right = false;
@@ -175,6 +178,7 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
   Results results;
   results.data = options.data;
   results.seed = options.seed;
+  results.max_blocks = options.max_blocks;
   results.timing = options.timing;
   status = open_device(options.device, &results.device);
   if (!status.ok()) return fail(version.name, status);
@@ -188,6 +192,7 @@ int run_driver(const Version& version, int argc, const char* const* argv) {
   if (!status.ok()) return fail(version.name, status);
 
   std::printf("%s %s %s:", version.name, problem_name(options.size).c_str(), name_of(options.data));
+  if (options.max_blocks > 0) std::printf(" at most %d blocks,", options.max_blocks);
   const ContenderResult& own = problem.contenders[0];
   if (!own.rounds_ms.empty()) {
     const double ms = median(own.rounds_ms);

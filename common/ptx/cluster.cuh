@@ -1,5 +1,5 @@
 // Thread block clusters: blocks that run at the same time and reach each other's shared memory.
-// One function is one instruction. For versions whose blocks work in pairs.
+// One function is one instruction, but where it says otherwise.
 #pragma once
 
 #include <cuda.h>
@@ -33,9 +33,10 @@ __device__ __forceinline__ void barrier_cluster_wait() {
 }
 
 // mapa, then mbarrier.arrive on the result (two instructions): counts one arrival at the barrier
-// that lies in block `rank` of the cluster where `barrier` lies in the calling block. What the
-// qualifiers default to (release.cta) is enough for a stage that was only read: there is nothing to
-// publish. Any thread. PTX ISA, "mapa", "mbarrier.arrive".
+// that lies in block `rank` of the cluster where `barrier` lies in the calling block. The
+// qualifiers are PTX's defaults (release.cta), which by the letter order nothing for another block;
+// for a stage that was only read it is enough, since wgmma.wait_group has ended the reads before
+// (CUTLASS relies on the same). Any thread. PTX ISA, "mapa", "mbarrier.arrive".
 __device__ __forceinline__ void mbarrier_arrive_cluster(MBarrier* barrier, uint32_t rank) {
   asm volatile(
       "{\n"

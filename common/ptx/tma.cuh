@@ -26,9 +26,10 @@ __device__ __forceinline__ void cp_async_bulk_tensor_2d(void* destination, const
 }
 
 // cp.async.bulk.tensor.2d, shared to global: starts the copy of the box at `source` in the calling
-// block's shared memory to (column, row) of the tensor; elements outside it are not written. Part
-// of the calling thread's current bulk group. One thread, after fence_proxy_async of those who
-// wrote the box and a barrier. PTX ISA, "cp.async.bulk.tensor".
+// block's shared memory to (column, row) of the tensor. Rows and units of 16 bytes outside it are
+// not written; a unit in which a row ends is written whole (make_store_map). Part of the calling
+// thread's current bulk group. One thread, after fence_proxy_async of those who wrote the box and a
+// barrier. PTX ISA, "cp.async.bulk.tensor".
 __device__ __forceinline__ void cp_async_bulk_tensor_2d(const CUtensorMap* map, int column, int row,
                                                         const void* source) {
   asm volatile(
