@@ -61,6 +61,7 @@ enum class Check {
   kTooFewBytesExpected,
   kTooManyBytesExpected,
   kTooManyArrivals,
+  kArrivalOutOfOrder,
   kBarrierReinitialised,
   kBarrierNotInitialised,
   kInitNotVisible,

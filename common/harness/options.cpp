@@ -126,7 +126,7 @@ Status parse_driver(const std::string& version, int argc, const char* const* arg
   app.add_option(
          "--max-blocks", options->max_blocks,
          "at most so many blocks, in versions whose blocks compute many tiles (0: no limit)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1 << 30))
       ->option_text("N [0]");
   const Status status = parse(&app, argc, argv, done);
   options->data = data_kinds().at(data);

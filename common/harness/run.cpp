@@ -69,6 +69,14 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   if (status.ok() && !trivial) status = check_tensor_map(matrix_b(sizes_only), 64, 64);
   if (!status.ok()) return status;
 
+  constexpr double kQuick = 4e9;  // multiply-adds; some seconds in the emulator
+  const double work =
+      static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k);
+  if (!measures_time() && work > kQuick) {
+    std::fprintf(stderr, "the emulator needs minutes or more for %s; 512x512x512 takes a second\n",
+                 problem_name(size).c_str());
+  }
+
   Problem problem(size);
   std::vector<DataKind> kinds = {DataKind::kInts, DataKind::kNormal};
   if (data != DataKind::kInts && data != DataKind::kNormal) kinds.push_back(data);

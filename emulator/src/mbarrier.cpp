@@ -68,6 +68,20 @@ void Barrier::complete_if_done() {
   }
 }
 
+namespace {
+
+// An arrival counts in whichever phase the barrier is in. Unless the thread knows that the phase
+// before has completed, it might as well have counted in that one. (Only asked of arrivals within a
+// block: that another block's phase has begun, a thread may know from the bytes of a multicast,
+// which carry no clock here.)
+void check_phase_has_begun(const Thread& thread, const Barrier& barrier, SourceLine where) {
+  if (!options().happens_before) return;
+  const bool known = thread.warp->clock[barrier.component] >= kInitKnown + barrier.phase;
+  if (!known) report::arrival_out_of_order(thread, barrier, where);
+}
+
+}  // namespace
+
 Barrier* MBarrierTable::at(const MBarrier* address) const {
   for (const auto& barrier : barriers_) {
     if (barrier->address == address) return barrier.get();
@@ -163,6 +177,7 @@ void MBarrierTable::arrive(Thread& thread, MBarrier* address, uint32_t announced
   if (announced_bytes > kBytesLimit)
     report::byte_count_out_of_range(thread, announced_bytes, where);
   if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
+  check_phase_has_begun(thread, barrier, where);
   if (barrier.pending == 1 && barrier.issued > barrier.announced + announced_bytes) {
     report::too_few_bytes_expected(thread, barrier, barrier.issued,
                                    barrier.announced + announced_bytes, where);

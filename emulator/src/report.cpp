@@ -24,6 +24,8 @@ const char* check_name(Check check) {
       return "too few bytes expected";
     case Check::kTooManyBytesExpected:
       return "too many bytes expected";
+    case Check::kArrivalOutOfOrder:
+      return "arrival out of order";
     case Check::kTooManyArrivals:
       return "too many arrivals";
     case Check::kBarrierReinitialised:
@@ -191,7 +193,8 @@ Draft by(Check check, const Thread& thread, const std::string& what, SourceLine 
 }  // namespace
 
 std::string copy_name(SourceLine where, const Barrier& barrier) {
-  for (const char* function : {"cp_async_bulk_tensor_2d", "cp_async_bulk_tensor_2d_multicast"}) {
+  // The longer name first: the shorter one might be found on a line above.
+  for (const char* function : {"cp_async_bulk_tensor_2d_multicast", "cp_async_bulk_tensor_2d"}) {
     const std::string destination = first_argument(where, function);
     // A local variable's name would tell nothing.
     if (destination.find('.') != std::string::npos) return with_index(destination, barrier);
@@ -423,6 +426,22 @@ void too_many_arrivals(const Thread& thread, const Barrier& barrier, SourceLine 
       .fix(
           "initialise the barrier with the number of arrivals per phase, and let each arrive once "
           "per phase")
+      .stop();
+}
+
+void arrival_out_of_order(const Thread& thread, const Barrier& barrier, SourceLine where) {
+  by(Check::kArrivalOutOfOrder, thread,
+     "an arrival counts in " + phase_of(barrier, barrier.phase) +
+         ", but the thread has not been told that the phase before is complete",
+     where)
+      .other(barrier.initialised)
+      .why(
+          "which phase it counts in depends on the timing: it might complete the one before, and "
+          "let someone go on too early")
+      .fix(
+          "arrive once per phase, after a wait that implies that the phase has begun: a consumer "
+          "releases a stage only after it has waited for the stage to be full; is an arrival one "
+          "too many, or for the wrong stage?")
       .stop();
 }
 
@@ -871,7 +890,9 @@ std::string state_of(const Barrier& barrier) {
   } else if (barrier.transaction < 0) {
     state += "; bytes have arrived that nobody has announced";
   } else if (barrier.phase == 0 && barrier.arrivals == 0) {
-    state += "; nobody has ever arrived (a first wait that must not block names parity 1, not 0)";
+    state +=
+        "; nobody has ever arrived: is an arrival missing? (If this wait ought to pass at first, "
+        "as for a stage that begins empty, it must name parity 1, not 0.)";
   } else if (arrived > 0) {
     state += "; " + number(barrier.pending) +
              (barrier.pending == 1 ? " arrival never comes" : " arrivals never come") +

@@ -52,6 +52,8 @@ namespace report {
 [[noreturn]] void box_covers_barrier(const Thread& thread, const Barrier& barrier,
                                      SourceLine where);
 [[noreturn]] void too_many_arrivals(const Thread& thread, const Barrier& barrier, SourceLine where);
+[[noreturn]] void arrival_out_of_order(const Thread& thread, const Barrier& barrier,
+                                       SourceLine where);
 [[noreturn]] void too_few_bytes_expected(const Thread& thread, const Barrier& barrier,
                                          int64_t issued, int64_t announced, SourceLine where);
 [[noreturn]] void phase_ends_with_bytes_in_flight(const Barrier& barrier);

@@ -2,6 +2,7 @@
 // for what it is. Prints one table, or one report.
 //   zoo [--seeds N]
 //   zoo --show N [--seed S]
+#include <CLI/CLI.hpp>
 #include <emulator.h>
 #include <harness/problem.h>
 #include <harness/versions.h>
@@ -55,9 +56,9 @@ const harness::Version* find_version(const std::string& name) {
   return nullptr;
 }
 
-// More K tiles than any ring has stages, twice around and a bit; tails; two tiles of C, which
+// More K tiles than any ring has stages, twice around and a bit; tails; several tiles of C, which
 // persistent versions compute in one block and store by TMA.
-constexpr harness::ProblemSize kSize = {150, 136, 8 * 64 + 56};
+constexpr harness::ProblemSize kSize = {300, 136, 8 * 64 + 56};
 
 // What a run with this bug and seed ends with: a check's name, "wrong result" or nothing.
 std::string finding(const harness::Version& version, harness::Problem* problem, uint64_t seed) {
@@ -128,12 +129,23 @@ int run(int seeds, int shown, uint64_t seed) {
 }  // namespace zoo
 
 int main(int argc, char** argv) {
+  CLI::App app("Finds the bugs of tests/emulator/zoo.txt in copies of the kernels.", "zoo");
   int seeds = 20, shown = -1;
   uint64_t seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--seeds") == 0) seeds = std::atoi(argv[i + 1]);
-    if (std::strcmp(argv[i], "--show") == 0) shown = std::atoi(argv[i + 1]);
-    if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
+  app.add_option("--seeds", seeds, "schedules that each bug is looked for in")
+      ->check(CLI::Range(1, 10000))
+      ->option_text("N [20]");
+  app.add_option("--show", shown, "print the report of bug N instead")
+      ->check(CLI::Range(0, static_cast<int>(zoo::read_bugs(ZOO).size()) - 1))
+      ->option_text("N");
+  app.add_option("--seed", seed, "of the schedule, with --show")->option_text("N [1]");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "zoo: %s (see --help)\n", error.what());
+    return 2;
   }
   return zoo::run(seeds, shown, seed);
 }
