@@ -296,7 +296,7 @@ def counters_table(words, folder):
     rows = [[version] + [format(values[key], form) for key, (_, form) in COUNTERS.items()]
             for version, values in root["versions"].items() if not only or version in only]
     rows += [[version, NOT_YET] + ["–"] * (len(COUNTERS) - 1)
-             for version in only or ladder() if version not in root["versions"]]
+             for version in only if version not in root["versions"]]
     head = [plot.size_of({"m": m, "n": n, "k": k})] + [title for title, _ in COUNTERS.values()]
     text = (f"One launch of each under Nsight Compute, clocks left alone, {root['device']}; metrics "
             f"by name in {link(RESULTS / name, folder)}.")
