@@ -195,7 +195,10 @@ Draft by(Check check, const Thread& thread, const std::string& what, SourceLine 
 std::string copy_name(SourceLine where, const Barrier& barrier) {
   // The longer name first: the shorter one might be found on a line above.
   for (const char* function : {"cp_async_bulk_tensor_2d_multicast", "cp_async_bulk_tensor_2d"}) {
-    const std::string destination = first_argument(where, function);
+    std::string destination = first_argument(where, function);
+    // &smem.b[stage][offset]: a place inside smem.b[stage].
+    if (destination.rfind('&', 0) == 0)
+      destination = destination.substr(1, destination.rfind('[') - 1);
     // A local variable's name would tell nothing.
     if (destination.find('.') != std::string::npos) return with_index(destination, barrier);
   }
