@@ -63,8 +63,15 @@ inline cudaLaunchAttribute cluster_attribute(int blocks) {
   return attribute;
 }
 
-// The grid of a persistent kernel with one block per multiprocessor; at most `max_blocks` blocks,
-// if that is not 0.
+// Blocks of a persistent kernel for `tiles` tiles, on a chip that runs `most` at a time: even
+// rounds, and an even number of blocks where there is room (figures: docs/v6_persistent.md).
+inline int64_t persistent_blocks(int64_t tiles, int64_t most) {
+  const int64_t blocks = even_rounds(tiles, most);
+  return std::min({blocks + blocks % 2, tiles, most});
+}
+
+// The same with one block per multiprocessor of the current device; at most `max_blocks` blocks, if
+// that is not 0.
 inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   int device = 0, sms = 0;
   cudaError_t error = cudaGetDevice(&device);
@@ -74,7 +81,7 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   if (error != cudaSuccess) return cuda_status(error, "asking for the number of multiprocessors");
   const Status status = check_tiles(tiles);
   if (!status.ok()) return status;
-  grid->x = even_rounds(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
+  grid->x = persistent_blocks(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <matmul.h>
 #include <tensor_map.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -206,6 +207,20 @@ TEST(Grid, EvenRoundsAreFullRounds) {
   }
   EXPECT_TRUE(check_tiles(2000000000).ok());
   expect_sentence(check_tiles(int64_t{1} << 31), {"2147483648 tiles", "split"});
+}
+
+TEST(Grid, PersistentBlocksAreEvenInNumberWhereThereIsRoom) {
+  EXPECT_EQ(persistent_blocks(2048, 132), 128);
+  EXPECT_EQ(persistent_blocks(8192, 132), 132) << "63 rounds, as 131 would need";
+  EXPECT_EQ(persistent_blocks(5, 132), 5) << "no block without a tile";
+  EXPECT_EQ(persistent_blocks(100, 7), 7) << "no more than there may be";
+  EXPECT_EQ(persistent_blocks(100, 1), 1);
+  for (int64_t tiles = 1; tiles < 1000; ++tiles) {
+    const int64_t blocks = persistent_blocks(tiles, 132);
+    EXPECT_LE(blocks, std::min<int64_t>(tiles, 132));
+    EXPECT_TRUE(blocks % 2 == 0 || blocks == tiles) << tiles;
+    EXPECT_EQ(ceil_div(tiles, blocks), ceil_div(tiles, 132)) << tiles;
+  }
 }
 
 TEST(CeilDiv, IsExactWhereIntWouldOverflow) {
