@@ -3,9 +3,7 @@
 // tools/ablations, applied to a copy of kernel.cu when this is built.
 #include <harness/run.h>
 
-#include <cstdio>
 #include <map>
-#include <utility>
 
 #include "../v2_pipelined/kernel.cu"
 #include "../v3_warp_specialized/kernel.cu"
@@ -93,33 +91,17 @@ int run_ablations(int argc, char** argv) {
   }
   CompareOptions options;
   bool done = false;
-  Status status = parse_compare(argc - 1, argv + 1, &options, &done);
+  const Status status = parse_compare(argc - 1, argv + 1, &options, &done);
   if (!status.ok() || done) return status.ok() ? 0 : fail(program, status);
   if (!options.versions.empty()) {
     return fail(program,
                 {ExitCode::kUsage, "--versions is of compare; an ablation has its own list"});
   }
   if (options.problems_are_default) options.problems = {{8192, 8192, 8192}, {4096, 4096, 4096}};
-  Results results;
-  results.data = options.data;
-  results.seed = options.seed;
-  results.timing = options.timing;
-  status = open_device(options.device, &results.device);
-  if (!status.ok()) return fail(program, status);
-  std::fputs(describe_setup(results).c_str(), stdout);
-
-  bool all_right = true;
-  for (const ProblemSize& size : options.problems) {
-    ProblemResult problem;
-    status = run_problem(chosen->second, size, options.data, options.seed, options.check_only,
-                         options.timing, &problem, &all_right);
-    if (!status.ok()) return fail(program, status);
-    std::fputs(format_table(problem, chosen->second[0].name).c_str(), stdout);
-    results.problems.push_back(std::move(problem));
-  }
-  if (!options.json.empty()) status = write_json(results, options.json);
-  if (!status.ok()) return fail(program, status);
-  return static_cast<int>(all_right ? ExitCode::kOk : ExitCode::kWrongResult);
+  const std::vector<Version>& variants = chosen->second;
+  return run_problems(program, variants, options, [&](const ProblemResult& problem) {
+    return format_table(problem, variants[0].name);
+  });
 }
 
 }  // namespace

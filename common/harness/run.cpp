@@ -178,6 +178,42 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
   return {};
 }
 
+int run_problems(const std::string& program, const std::vector<Version>& versions,
+                 const CompareOptions& options,
+                 const std::function<std::string(const ProblemResult&)>& table) {
+  Results results;
+  results.data = options.data;
+  results.seed = options.seed;
+  results.timing = options.timing;
+  Status status = open_device(options.device, &results.device);
+  if (!status.ok()) return fail(program, status);
+  std::fputs(describe_setup(results).c_str(), stdout);
+
+  bool all_right = true;
+  for (const ProblemSize& size : options.problems) {
+    ProblemResult problem;
+    status = run_problem(versions, size, options.data, options.seed, options.check_only,
+                         options.timing, &problem, &all_right);
+    if (!status.ok()) return fail(program, status);
+    std::fputs(table(problem).c_str(), stdout);
+    std::fflush(stdout);
+    results.problems.push_back(std::move(problem));
+  }
+  if (!measures_time() && all_right) {
+    std::printf("\nAll %zu versions are right at all %zu sizes, and no hazard was found.\n",
+                versions.size(), options.problems.size());
+  }
+  status = finish_device();
+  if (!status.ok()) return fail(program, status);
+  if (!options.json.empty()) {
+    status = write_json(results, options.json);
+    if (!status.ok()) return fail(program, status);
+    std::printf("\nwritten to %s\n", options.json.c_str());
+  }
+  if (!all_right) std::printf("\nAt least one version computed something wrong; see above.\n");
+  return static_cast<int>(all_right ? ExitCode::kOk : ExitCode::kWrongResult);
+}
+
 int run_driver(const Version& version, int argc, const char* const* argv) {
   DriverOptions options;
   bool done = false;

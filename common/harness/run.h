@@ -1,11 +1,11 @@
-// Check and time versions on problems: what a driver and compare have in common, and main() of
-// both.
+// Check and time versions on problems: what a driver, compare and ablate have in common.
 #pragma once
 
 #include <harness/options.h>
 #include <harness/results.h>
 #include <harness/versions.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +18,12 @@ namespace harness {
 Status run_problem(const std::vector<Version>& versions, const ProblemSize& size, DataKind data,
                    uint64_t seed, bool check_only, const TimingOptions& timing,
                    ProblemResult* result, bool* all_right, int max_blocks = 0);
+
+// The body of compare and ablate: runs every problem of `options`, prints each as `table` says, and
+// writes the result file, if one was asked for. Returns the exit code.
+int run_problems(const std::string& program, const std::vector<Version>& versions,
+                 const CompareOptions& options,
+                 const std::function<std::string(const ProblemResult&)>& table);
 
 // main() of a version's driver: one problem, one result line.
 int run_driver(const Version& version, int argc, const char* const* argv);

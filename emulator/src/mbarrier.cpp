@@ -204,6 +204,23 @@ void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t ra
   barrier.arrive(knowledge, 0);
 }
 
+namespace {
+
+// Puts the thread to sleep on the barrier; who completes the phase (or gives up, for kTry) wakes
+// it.
+void block_until_told(Thread& thread, Barrier& barrier, WaitKind kind, uint32_t parity,
+                      SourceLine where) {
+  barrier.waiting.push_back(&thread);
+  Wait wait;
+  wait.kind = kind;
+  wait.where = where;
+  wait.barrier = &barrier;
+  wait.parity = parity & 1;
+  thread.scheduler().block(thread, wait);
+}
+
+}  // namespace
+
 void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
   Barrier& barrier = find(thread, address, where);
   Cluster& cluster = thread.cluster();
@@ -215,13 +232,7 @@ void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, Sou
   cluster.counts.barrier_waits_blocked += thread.lane == 0;
   const uint64_t since = thread.scheduler().now();
   const std::string name = cluster.trace.enabled ? "wait " + barrier.name() : "";
-  barrier.waiting.push_back(&thread);
-  Wait wait;
-  wait.kind = WaitKind::kPhase;
-  wait.where = where;
-  wait.barrier = &barrier;
-  wait.parity = parity & 1;
-  thread.scheduler().block(thread, wait);
+  block_until_told(thread, barrier, WaitKind::kPhase, parity, where);
   if (cluster.trace.enabled && thread.lane == 0) {
     cluster.trace.span(*thread.block, thread.warp->index, name, since, thread.scheduler().now());
   }
@@ -233,14 +244,8 @@ bool MBarrierTable::try_wait(Thread& thread, MBarrier* address, uint32_t parity,
     thread.warp->clock.join(barrier.released);
     return true;
   }
-  barrier.waiting.push_back(&thread);
-  Wait wait;
-  wait.kind = WaitKind::kTry;
-  wait.where = where;
-  wait.barrier = &barrier;
-  wait.parity = parity & 1;
   thread.try_failed = false;
-  thread.scheduler().block(thread, wait);
+  block_until_told(thread, barrier, WaitKind::kTry, parity, where);
   return !thread.try_failed;
 }
 

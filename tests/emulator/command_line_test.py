@@ -4,23 +4,12 @@ usage: command_line_test.py COMPARE DRIVER
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 
-FAILURES = []
-
-
-def run(program, *words):
-    return subprocess.run([program, *words], capture_output=True, text=True)
-
-
-def expect(what, condition, result):
-    print(f"{'ok    ' if condition else 'FAILED'} {what}")
-    if not condition:
-        print(f"  exit {result.returncode}\n  stdout: {result.stdout}\n  stderr: {result.stderr}")
-        FAILURES.append(what)
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from command_line import FAILURES, expect, run  # noqa: E402
 
 
 def main(compare, driver):
