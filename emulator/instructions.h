@@ -13,6 +13,10 @@ namespace emulator {
 // bar.sync id, threads: a barrier of `threads` threads of the block, id 1 … 15. Whole warps.
 void bar_sync(int id, int threads, SourceLine where);
 
+// wgmma.wait_group: waits until at most `pending` (0 … 7) of the newest wgmma-groups of the calling
+// warp group are unfinished. One warp group.
+void wgmma_wait_group(int pending, SourceLine where);
+
 // setmaxnreg.inc / .dec: changes how many registers the threads of the calling warp group own.
 void setmaxnreg_inc(int registers, SourceLine where);
 void setmaxnreg_dec(int registers, SourceLine where);

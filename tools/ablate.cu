@@ -1,7 +1,8 @@
 // Ablations: a version beside copies of itself that differ in one thing each, interleaved as in
-// compare. Stages and swizzle sizes are template arguments; everything else is a patch under
+// compare. Stages and group sizes are template arguments; everything else is a patch under
 // tools/ablations, applied to a copy of kernel.cu when this is built.
 #include <harness/run.h>
+#include <harness/versions.h>
 
 #include <map>
 
@@ -36,45 +37,45 @@ namespace {
 const std::map<std::string, std::vector<Version>>& ablations() {
   static const std::map<std::string, std::vector<Version>> all = {
       {"v4",
-       {{"v4_two_consumers", v4_two_consumers::matmul},
-        {"v4_stages_2", v4_two_consumers::matmul<2, 4>},
-        {"v4_stages_4", v4_two_consumers::matmul<4, 4>},
-        {"v4_swizzle_1", v4_two_consumers::matmul<3, 1>},
-        {"v4_swizzle_8", v4_two_consumers::matmul<3, 8>},
-        {"v4_all_threads_arrive", v4_all_threads_arrive::matmul},
+       {{"v4_two_consumers", v4_two_consumers::matmul, v4_two_consumers::kTileShape},
+        {"v4_stages_2", v4_two_consumers::matmul<2, 4>, v4_two_consumers::kTileShape},
+        {"v4_stages_4", v4_two_consumers::matmul<4, 4>, v4_two_consumers::kTileShape},
+        {"v4_group_1", v4_two_consumers::matmul<3, 1>, v4_two_consumers::kTileShape},
+        {"v4_group_8", v4_two_consumers::matmul<3, 8>, v4_two_consumers::kTileShape},
+        {"v4_all_threads_arrive", v4_all_threads_arrive::matmul, v4_two_consumers::kTileShape},
 #ifdef HAVE_RELAXED_WAITS
-        {"v4_relaxed_waits", v4_relaxed_waits::matmul},
+        {"v4_relaxed_waits", v4_relaxed_waits::matmul, v4_two_consumers::kTileShape},
 #endif
-        {"v4_pair_stores", v4_pair_stores::matmul}}},
+        {"v4_pair_stores", v4_pair_stores::matmul, v4_two_consumers::kTileShape}}},
       {"v5",
-       {{"v5_async_mma", v5_async_mma::matmul},
-        {"v5_stages_3", v5_async_mma::matmul<3, 4>},
-        {"v4_two_consumers", v4_two_consumers::matmul},
-        {"v4_stages_4", v4_two_consumers::matmul<4, 4>},
-        {"v3_stages_3", v3_warp_specialized::matmul<3>},
-        {"v3_async_mma_stages_3", v3_async_mma::matmul},
-        {"v2_pipelined", v2_pipelined::matmul},
-        {"v2_async_mma", v2_async_mma::matmul}}},
+       {{"v5_async_mma", v5_async_mma::matmul, v5_async_mma::kTileShape},
+        {"v5_stages_3", v5_async_mma::matmul<3, 4>, v5_async_mma::kTileShape},
+        {"v4_two_consumers", v4_two_consumers::matmul, v4_two_consumers::kTileShape},
+        {"v4_stages_4", v4_two_consumers::matmul<4, 4>, v4_two_consumers::kTileShape},
+        {"v3_stages_3", v3_warp_specialized::matmul<3>, v3_warp_specialized::kTileShape},
+        {"v3_async_mma_stages_3", v3_async_mma::matmul, v3_warp_specialized::kTileShape},
+        {"v2_pipelined", v2_pipelined::matmul, v2_pipelined::kTileShape},
+        {"v2_async_mma", v2_async_mma::matmul, v2_pipelined::kTileShape}}},
       {"v6",
-       {{"v6_persistent", v6_persistent::matmul},
-        {"v6_swizzle_4", v6_persistent::matmul<4, 4>},
-        {"v6_swizzle_16", v6_persistent::matmul<4, 16>},
-        {"v6_forward", v6_forward::matmul},
-        {"v6_all_blocks", v6_all_blocks::matmul},
-        {"v6_direct_stores", v6_direct_stores::matmul},
-        {"v6_setmaxnreg", v6_setmaxnreg::matmul},
-        {"v6_wait_all", v6_wait_all::matmul},
-        {"v5_async_mma", v5_async_mma::matmul}}},
+       {{"v6_persistent", v6_persistent::matmul, v6_persistent::kTileShape},
+        {"v6_group_4", v6_persistent::matmul<4, 4>, v6_persistent::kTileShape},
+        {"v6_group_16", v6_persistent::matmul<4, 16>, v6_persistent::kTileShape},
+        {"v6_forward", v6_forward::matmul, v6_persistent::kTileShape},
+        {"v6_all_blocks", v6_all_blocks::matmul, v6_persistent::kTileShape},
+        {"v6_direct_stores", v6_direct_stores::matmul, v6_persistent::kTileShape},
+        {"v6_setmaxnreg", v6_setmaxnreg::matmul, v6_persistent::kTileShape},
+        {"v6_wait_all", v6_wait_all::matmul, v6_persistent::kTileShape},
+        {"v5_async_mma", v5_async_mma::matmul, v5_async_mma::kTileShape}}},
       {"v7",
-       {{"v7_cluster_multicast", v7_cluster_multicast::matmul},
-        {"v7_swizzle_4", v7_cluster_multicast::matmul<4, 4>},
-        {"v7_swizzle_16", v7_cluster_multicast::matmul<4, 16>},
-        {"v7_forward", v7_forward::matmul},
-        {"v7_acquire_cta", v7_acquire_cta::matmul},
-        {"v7_multicast_a", v7_multicast_a::matmul},
-        {"v7_no_multicast", v7_no_multicast::matmul},
-        {"v7_release_cluster", v7_release_cluster::matmul},
-        {"v6_persistent", v6_persistent::matmul}}},
+       {{"v7_cluster_multicast", v7_cluster_multicast::matmul, v7_cluster_multicast::kTileShape},
+        {"v7_group_4", v7_cluster_multicast::matmul<4, 4>, v7_cluster_multicast::kTileShape},
+        {"v7_group_16", v7_cluster_multicast::matmul<4, 16>, v7_cluster_multicast::kTileShape},
+        {"v7_forward", v7_forward::matmul, v7_cluster_multicast::kTileShape},
+        {"v7_acquire_cta", v7_acquire_cta::matmul, v7_cluster_multicast::kTileShape},
+        {"v7_multicast_a", v7_multicast_a::matmul, v7_cluster_multicast::kTileShape},
+        {"v7_no_multicast", v7_no_multicast::matmul, v7_cluster_multicast::kTileShape},
+        {"v7_release_cluster", v7_release_cluster::matmul, v7_cluster_multicast::kTileShape},
+        {"v6_persistent", v6_persistent::matmul, v6_persistent::kTileShape}}},
   };
   return all;
 }

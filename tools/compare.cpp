@@ -1,5 +1,6 @@
 // Checks and times every version and cuBLAS on a list of problems; --help says more.
 #include <harness/run.h>
+#include <harness/versions.h>
 
 namespace harness {
 namespace {

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     if (threadIdx.x == 0) load_tile(k_tile);
     ptx::mbarrier_wait_parity(&smem.full, phase);
     multiply_tile(acc, k_tile > 0);
-    ptx::wgmma_wait_group<0>();  // the whole warp group has read the K tile
+    ptx::wgmma_wait_group<0>(acc);  // the whole warp group has read the K tile
     __syncthreads();  // for the reader: the wait speaks for all four warps already
     phase ^= 1;
   }

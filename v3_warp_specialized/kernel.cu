@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     ptx::mbarrier_wait_parity(&smem.full[stage], (phases >> stage) & 1);
     multiply_tile(acc, stage, k_tile > 0);
-    ptx::wgmma_wait_group<0>();  // the whole warp group has read the K tile
+    ptx::wgmma_wait_group<0>(acc);  // the whole warp group has read the K tile
     ptx::mbarrier_arrive(&smem.empty[stage]);
     phases ^= 1u << stage;
     stage = (stage + 1) % kStages;

@@ -79,28 +79,28 @@ class Pipeline {
   MBarrier* empty_;
 };
 
-// N is cut into groups of kSwizzleSize tile columns; inside a group tiles go row by row, so that
+// N is cut into groups of kGroupSize tile columns; inside a group tiles go row by row, so that
 // blocks which run together read few strips of A and B.
-template <int kSwizzleSize>
+template <int kGroupSize>
 __host__ __device__ TileCoordinates tile_coordinates(int x, int y, const Rasterization& raster) {
-  if (kSwizzleSize == 1) return {x, y};  // the plain 2-D grid
+  if (kGroupSize == 1) return {x, y};  // the plain 2-D grid
   const auto [group, in_group] = raster.tiles_per_group.divmod(x);
-  const int first = group * kSwizzleSize;
+  const int first = group * kGroupSize;
   const auto [row, column] =
-      first + kSwizzleSize <= raster.across  // else the last group, which is narrower
-          ? FastDivmod::Result{in_group / kSwizzleSize, in_group % kSwizzleSize}
+      first + kGroupSize <= raster.across  // else the last group, which is narrower
+          ? FastDivmod::Result{in_group / kGroupSize, in_group % kGroupSize}
           : raster.last_group_width.divmod(in_group);
   return {row, first + column};
 }
 
-template <int kStages, int kSwizzleSize>
+template <int kStages, int kGroupSize>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     matmul_kernel(const __grid_constant__ CUtensorMap map_a,
                   const __grid_constant__ CUtensorMap map_b, const OutputMatrix c, int k,
                   const Rasterization raster) {
   static_assert(kStages >= 2, "a stage is released one K tile late");
   auto& smem = shared_storage<SharedStorage<kStages>>();
-  const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(blockIdx.x, blockIdx.y, raster);
+  const auto [m_block, n_block] = tile_coordinates<kGroupSize>(blockIdx.x, blockIdx.y, raster);
   const int tile_m = m_block * kBlockM;
   const int tile_n = n_block * kBlockN;
   const int k_tiles = ceil_div(k, kBlockK);
@@ -155,12 +155,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     }
     pipeline.consumer_advance();
   }
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
   if (threadIdx.x % 128 == 0) ptx::mbarrier_arrive(pipeline.prev_consumer_barrier());
   store_accumulator(acc, c, tile_m + warpgroup * 64, tile_n);
 }
 
-template <int kStages = 4, int kSwizzleSize = 4>
+template <int kStages = 4, int kGroupSize = 4>
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   CUtensorMap map_a, map_b;
   Status status = check_arguments(args);
@@ -169,8 +169,8 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kBlockN, kBlockK);
   if (!status.ok()) return status;
 
-  const Rasterization raster(ceil_div(args.m, kBlockM), ceil_div(args.n, kBlockN), kSwizzleSize);
-  return launch(matmul_kernel<kStages, kSwizzleSize>, raster.grid(), kThreads,
+  const Rasterization raster(ceil_div(args.m, kBlockM), ceil_div(args.n, kBlockN), kGroupSize);
+  return launch(matmul_kernel<kStages, kGroupSize>, raster.grid(), kThreads,
                 sizeof(SharedStorage<kStages>), stream, map_a, map_b, matrix_c(args), args.k,
                 raster);
 }

@@ -1,8 +1,8 @@
 // v6: blocks stay for many tiles and store C by TMA meanwhile. Chapter: docs/v6_persistent.md
 // Read it as a change: diff -u v5_async_mma/kernel.cu v6_persistent/kernel.cu
-#include <launch.h>
 #include <matmul.h>
 #include <matrix_descriptor.cuh>
+#include <persistent.h>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
@@ -83,20 +83,20 @@ class Pipeline {
   MBarrier* empty_;
 };
 
-// M is cut into panels of kSwizzleSize tile rows; inside a panel tiles go column by column, so that
+// M is cut into panels of kGroupSize tile rows; inside a panel tiles go column by column, so that
 // blocks which run together read few strips of A and B.
-template <int kSwizzleSize>
+template <int kGroupSize>
 __host__ __device__ TileCoordinates tile_coordinates(int linear, const Rasterization& raster) {
   const auto [panel, in_panel] = raster.tiles_per_group.divmod(linear);
-  const int first = panel * kSwizzleSize;
+  const int first = panel * kGroupSize;
   const auto [column, row] =
-      first + kSwizzleSize <= raster.across  // else the last panel, which is lower
-          ? FastDivmod::Result{in_panel / kSwizzleSize, in_panel % kSwizzleSize}
+      first + kGroupSize <= raster.across  // else the last panel, which is lower
+          ? FastDivmod::Result{in_panel / kGroupSize, in_panel % kGroupSize}
           : raster.last_group_width.divmod(in_panel);
   return {first + row, column};
 }
 
-template <int kStages, int kSwizzleSize>
+template <int kStages, int kGroupSize>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     matmul_kernel(const __grid_constant__ CUtensorMap map_a,
                   const __grid_constant__ CUtensorMap map_b,
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (threadIdx.x >= kConsumerThreads) {  // --- producer ---
     bool backwards = false;  // every second tile begins with the K tiles that were loaded last
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x, backwards = !backwards) {
-      const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+      const auto [m_block, n_block] = tile_coordinates<kGroupSize>(tile, raster);
       for (int i = 0; i < k_tiles; ++i) {
         const int k_tile = backwards ? k_tiles - 1 - i : i;
         pipeline.producer_acquire();
@@ -184,15 +184,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       }
       pipeline.consumer_advance();
     }
-    ptx::wgmma_wait_group<0>();
+    ptx::wgmma_wait_group<0>(acc);
     if (threadIdx.x % 128 == 0) ptx::mbarrier_arrive(pipeline.prev_consumer_barrier());
-    const auto [m_block, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+    const auto [m_block, n_block] = tile_coordinates<kGroupSize>(tile, raster);
     store_tile(acc, m_block * kBlockM + warpgroup * 64, n_block * kBlockN);
   }
   if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
 }
 
-template <int kStages = 4, int kSwizzleSize = 8>
+template <int kStages = 4, int kGroupSize = 8>
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   CUtensorMap map_a, map_b, map_c = {};
   Status status = check_arguments(args);
@@ -204,13 +204,12 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   const bool c_by_tma = status.ok();
   if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
-  const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kSwizzleSize);
+  const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kGroupSize);
   Grid grid;
   status = persistent_grid(raster.tiles(), args.max_blocks, &grid);
   if (!status.ok()) return status;
-  return launch(matmul_kernel<kStages, kSwizzleSize>, grid, kThreads,
-                sizeof(SharedStorage<kStages>), stream, map_a, map_b, map_c, c_by_tma,
-                matrix_c(args), args.k, raster);
+  return launch(matmul_kernel<kStages, kGroupSize>, grid, kThreads, sizeof(SharedStorage<kStages>),
+                stream, map_a, map_b, map_c, c_by_tma, matrix_c(args), args.k, raster);
 }
 
 Status matmul(const MatmulArguments& args, cudaStream_t stream) { return matmul<>(args, stream); }

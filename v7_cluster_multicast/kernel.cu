@@ -1,8 +1,8 @@
 // v7: two blocks share their loads of B. Chapter: docs/v7_cluster_multicast.md
 // Read it as a change: diff -u v6_persistent/kernel.cu v7_cluster_multicast/kernel.cu
-#include <launch.h>
 #include <matmul.h>
 #include <matrix_descriptor.cuh>
+#include <persistent.h>
 #include <ptx/cluster.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
@@ -86,20 +86,20 @@ class Pipeline {
   MBarrier* empty_;
 };
 
-// M is cut into panels of kSwizzleSize rows of pairs; inside a panel tiles go column by column, so
+// M is cut into panels of kGroupSize rows of pairs; inside a panel tiles go column by column, so
 // that blocks which run together read few strips of A and B.
-template <int kSwizzleSize>
+template <int kGroupSize>
 __host__ __device__ TileCoordinates tile_coordinates(int linear, const Rasterization& raster) {
   const auto [panel, in_panel] = raster.tiles_per_group.divmod(linear);
-  const int first = panel * kSwizzleSize;
+  const int first = panel * kGroupSize;
   const auto [column, row] =
-      first + kSwizzleSize <= raster.across  // else the last panel, which is lower
-          ? FastDivmod::Result{in_panel / kSwizzleSize, in_panel % kSwizzleSize}
+      first + kGroupSize <= raster.across  // else the last panel, which is lower
+          ? FastDivmod::Result{in_panel / kGroupSize, in_panel % kGroupSize}
           : raster.last_group_width.divmod(in_panel);
   return {first + row, column};
 }
 
-template <int kStages, int kSwizzleSize>
+template <int kStages, int kGroupSize>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     matmul_kernel(const __grid_constant__ CUtensorMap map_a,
                   const __grid_constant__ CUtensorMap map_b,
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     bool backwards = false;  // every second tile begins with the K tiles that were loaded last
     for (int tile = blockIdx.x / kClusterBlocks; tile < tiles;
          tile += clusters, backwards = !backwards) {
-      const auto [pair, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+      const auto [pair, n_block] = tile_coordinates<kGroupSize>(tile, raster);
       for (int i = 0; i < k_tiles; ++i) {
         const int k_tile = backwards ? k_tiles - 1 - i : i;
         pipeline.producer_acquire();
@@ -194,17 +194,17 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       }
       pipeline.consumer_advance();
     }
-    ptx::wgmma_wait_group<0>();
+    ptx::wgmma_wait_group<0>(acc);
     if (threadIdx.x % 128 < kClusterBlocks) {
       ptx::mbarrier_arrive_cluster(pipeline.prev_consumer_barrier(), threadIdx.x % 128);
     }
-    const auto [pair, n_block] = tile_coordinates<kSwizzleSize>(tile, raster);
+    const auto [pair, n_block] = tile_coordinates<kGroupSize>(tile, raster);
     store_tile(acc, (pair * kClusterBlocks + rank) * kBlockM + warpgroup * 64, n_block * kBlockN);
   }
   if (threadIdx.x % 128 == 0) ptx::cp_async_bulk_wait_group_read<0>();  // before the memory goes
 }
 
-template <int kStages = 4, int kSwizzleSize = 8>
+template <int kStages = 4, int kGroupSize = 8>
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   CUtensorMap map_a, map_b, map_c = {};
   Status status = check_arguments(args);
@@ -217,8 +217,8 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM * kClusterBlocks),
-                             kSwizzleSize);
-  const auto kernel = matmul_kernel<kStages, kSwizzleSize>;
+                             kGroupSize);
+  const auto kernel = matmul_kernel<kStages, kGroupSize>;
   constexpr size_t kSharedBytes = sizeof(SharedStorage<kStages>);
   Grid grid{1, 1, kClusterBlocks};
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,

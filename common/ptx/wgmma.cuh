@@ -3,6 +3,8 @@
 // One function is one instruction. All are executed by every thread of the warp group, converged.
 #pragma once
 
+#include <registers_changed.cuh>
+
 #include <cstdint>
 
 namespace ptx {
@@ -22,11 +24,26 @@ __device__ __forceinline__ void wgmma_commit_group() {
 }
 
 // wgmma.wait_group: waits until at most `kPending` of the newest wgmma-groups are unfinished. The
-// others have read their operands and written their accumulators, for the whole warp group. (The
-// compiler is not told which registers that concerns; tests/build/ptx.py checks that none is read
-// too early.) PTX ISA, "wgmma.wait_group".
+// others have read their operands and written their accumulators, for the whole warp group. `acc`
+// are the accumulators that are the threads' own again: the wait is where their values come from,
+// so that the compiler moves no use of them above it. PTX ISA, "wgmma.wait_group".
+template <int kPending, int kRegisters>
+__device__ __forceinline__ void wgmma_wait_group(float (&acc)[kRegisters]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+  registers_changed(acc);
+}
+template <int kPending, int kProducts, int kRegisters>
+__device__ __forceinline__ void wgmma_wait_group(float (&acc)[kProducts][kRegisters]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#pragma unroll
+  for (int i = 0; i < kProducts; ++i) registers_changed(acc[i]);
+}
+
+// The same where the groups still unfinished write the same accumulators, so that no register may
+// be touched yet: the others have read their operands, whose memory may be used again.
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait_group() {
+  static_assert(kPending > 0, "when nothing is left in flight, pass the accumulators");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 

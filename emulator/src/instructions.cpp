@@ -185,6 +185,12 @@ void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) 
   thread->scheduler().maybe_yield(*thread);
 }
 
+void wgmma_wait_group(int pending, SourceLine where) {
+  if (Thread* thread = enter("wgmma.wait_group", where)) {
+    tensor_core(*thread, where).wait(*thread, pending, where);
+  }
+}
+
 }  // namespace emulator
 
 using emulator::enter;
@@ -292,22 +298,6 @@ void wgmma_commit_group(SourceLine where) {
     emulator::tensor_core(*thread, where).commit(*thread, where);
   }
 }
-
-template <int kPending>
-void wgmma_wait_group(SourceLine where) {
-  static_assert(kPending >= 0 && kPending <= 7, "PTX counts up to 7 pending wgmma-groups");
-  if (Thread* thread = enter("wgmma.wait_group", where)) {
-    emulator::tensor_core(*thread, where).wait(*thread, kPending, where);
-  }
-}
-template void wgmma_wait_group<0>(SourceLine);
-template void wgmma_wait_group<1>(SourceLine);
-template void wgmma_wait_group<2>(SourceLine);
-template void wgmma_wait_group<3>(SourceLine);
-template void wgmma_wait_group<4>(SourceLine);
-template void wgmma_wait_group<5>(SourceLine);
-template void wgmma_wait_group<6>(SourceLine);
-template void wgmma_wait_group<7>(SourceLine);
 
 void wgmma_m64n128k16(float (&d)[64], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
   emulator::wgmma(d, 128, a, b, accumulate, where);

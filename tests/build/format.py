@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ["common", "emulator", "tests", "tools"]
+FOLDERS = ["common", "emulator", "harness", "tests", "tools"]
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 
 

@@ -119,7 +119,7 @@ class Mutations {
           args.max_blocks = 1;
           return version_.matmul(args, nullptr);
         },
-        harness::tile_shape(version_.name));
+        version_.shape);
     const std::set<std::string> others = {"shared_storage", "wgmma.mma_async"};
     std::vector<Site> sites;
     for (const emulator::Call& call : emulator::executed_calls()) {
@@ -147,7 +147,7 @@ class Mutations {
             args.max_blocks = 1;
             return version_.matmul(args, nullptr);
           },
-          harness::tile_shape(version_.name));
+          version_.shape);
       if (const auto& report = emulator::last_report()) {
         ++findings[emulator::check_name(report->check)];
       } else if (!verdict.right()) {

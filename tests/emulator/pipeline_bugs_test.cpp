@@ -175,7 +175,7 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
     if (kBug == Bug::kReleasesNewest && k_tile < k_tiles - 1) {
       ptx::wgmma_wait_group<1>();
     } else if (kBug != Bug::kNoFinalWait || k_tile < k_tiles - 1) {
-      ptx::wgmma_wait_group<0>();
+      ptx::wgmma_wait_group<0>(acc);
     }
     if (kBug == Bug::kAccumulatorChanged) acc[3] += 1;
     const bool releases = kBug != Bug::kLegalElectedRelease || threadIdx.x == 64;
@@ -429,7 +429,7 @@ void early_and_late_release_kernel(const CUtensorMap map_a, const CUtensorMap ma
                         false);
   ptx::wgmma_commit_group();
   if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
   if (threadIdx.x == 0) ptx::mbarrier_arrive(&smem.empty[0]);
   ptx::mbarrier_wait_parity(&smem.full[0], 1);
 }

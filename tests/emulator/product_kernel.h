@@ -47,7 +47,7 @@ void product_kernel(const CUtensorMap map_a, const CUtensorMap map_b, int laps, 
     ptx::wgmma_commit_group();
     if (lap >= 1) ptx::wgmma_wait_group<1>();
   }
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
   std::memcpy(out + threadIdx.x * (kColumns / 2), acc, sizeof(acc));
 }
 

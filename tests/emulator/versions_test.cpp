@@ -20,9 +20,8 @@ using harness::Version;
 // Runs a version on whole numbers and expects a right result without a report.
 void expect_right(const Version& version, Problem* problem, const Options& options) {
   emulator::set_options(options);
-  const Problem::Verdict verdict =
-      problem->check([&](const MatmulArguments& args) { return version.matmul(args, nullptr); },
-                     harness::tile_shape(version.name));
+  const Problem::Verdict verdict = problem->check(
+      [&](const MatmulArguments& args) { return version.matmul(args, nullptr); }, version.shape);
   const auto& args = problem->arguments();
   const auto& report = emulator::last_report();
   EXPECT_TRUE(verdict.right()) << version.name << " at " << args.m << "x" << args.n << "x" << args.k
@@ -87,7 +86,7 @@ TEST_P(Versions, FewBlocksForManyTiles) {
           args.max_blocks = max_blocks;
           return GetParam().matmul(args, nullptr);
         },
-        harness::tile_shape(GetParam().name));
+        GetParam().shape);
     EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
   }
 }

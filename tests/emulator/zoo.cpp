@@ -71,7 +71,7 @@ std::string finding(const harness::Version& version, harness::Problem* problem, 
         args.max_blocks = 1;
         return version.matmul(args, nullptr);
       },
-      harness::tile_shape(version.name));
+      version.shape);
   if (const auto& report = emulator::last_report()) return emulator::check_name(report->check);
   return verdict.right() ? "" : "wrong result";
 }

@@ -1,6 +1,6 @@
 // Makes the golden files on a Hopper GPU: dump_golden FOLDER
-#include <harness/cuda_check.h>
 #include <harness/device.h>
+#include <harness/gpu/cuda_check.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
@@ -53,7 +53,7 @@ __global__ void wgmma_kernel(golden::Product product, uint16_t* out) {
     ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
   }
   ptx::wgmma_commit_group();
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
 #pragma unroll
   for (int i = 0; i < kN / 2; ++i) {
     out[threadIdx.x * (kN / 2) + i] = static_cast<uint16_t>(acc[i]);

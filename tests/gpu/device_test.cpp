@@ -1,7 +1,7 @@
 // The GPU's reference against cuBLAS, at a size where every tile of it is used, and the timer.
 #include <gtest/gtest.h>
-#include <harness/cublas.h>
 #include <harness/device.h>
+#include <harness/gpu/cublas.h>
 #include <harness/problem.h>
 
 namespace harness {

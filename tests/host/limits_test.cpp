@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <launch.h>
 #include <matmul.h>
+#include <persistent.h>
 #include <tensor_map.h>
 
 #include <algorithm>

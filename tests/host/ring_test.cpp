@@ -59,10 +59,6 @@ uint32_t shfl_sync_bfly(uint32_t, uint32_t, SourceLine) { throw std::logic_error
 void cp_async_bulk_tensor_2d(void*, const CUtensorMap*, int, int, MBarrier*, SourceLine) {}
 void wgmma_fence(SourceLine) {}
 void wgmma_commit_group(SourceLine) {}
-template <int kPending>
-void wgmma_wait_group(SourceLine) {}
-template void wgmma_wait_group<0>(SourceLine);
-template void wgmma_wait_group<1>(SourceLine);
 void wgmma_m64n128k16(float (&)[64], uint64_t, uint64_t, bool, SourceLine) {}
 void wgmma_m64n256k16(float (&)[128], uint64_t, uint64_t, bool, SourceLine) {}
 }  // namespace ptx
@@ -73,6 +69,7 @@ cudaError_t launch(const cudaLaunchConfig_t&, const std::function<void()>&) {
   return cudaErrorInvalidValue;
 }
 void* dynamic_shared_memory(size_t, SourceLine) { return nullptr; }
+void wgmma_wait_group(int, SourceLine) {}
 }  // namespace emulator
 
 namespace {

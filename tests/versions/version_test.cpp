@@ -17,7 +17,7 @@ class VersionTest : public testing::TestWithParam<Version> {
   Problem::Verdict check(Problem* problem) {
     return problem->check(
         [](const MatmulArguments& args) { return GetParam().matmul(args, nullptr); },
-        tile_shape(GetParam().name));
+        GetParam().shape);
   }
 
   void expect_right(const ProblemSize& size, const std::vector<DataKind>& kinds) {
@@ -119,7 +119,7 @@ TEST_P(VersionTest, LaunchesInARowDoNotDisturbEachOther) {
           }
           return status;
         },
-        tile_shape(GetParam().name));
+        GetParam().shape);
     EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
   };
   check_after_many(&left, right.arguments());
@@ -139,7 +139,7 @@ TEST_P(VersionTest, FewBlocksForManyTiles) {
               args.max_blocks = max_blocks;
               return GetParam().matmul(args, nullptr);
             },
-            tile_shape(GetParam().name));
+            GetParam().shape);
         EXPECT_TRUE(verdict.right()) << max_blocks << " blocks, n = " << n << ", k = " << k << ": "
                                      << verdict.status.message() << verdict.fault;
       }
@@ -157,7 +157,7 @@ TEST_P(VersionTest, OddGridsUnderLoad) {
         for (int i = 0; i < 1000 && status.ok(); ++i) status = GetParam().matmul(args, nullptr);
         return status;
       },
-      tile_shape(GetParam().name));
+      GetParam().shape);
   EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
 }
 
@@ -233,7 +233,7 @@ TEST_P(VersionTest, MoreThan2To31Elements) {
 }
 
 TEST_P(VersionTest, TileColumnsBeyondTheGridLimit) {
-  const int64_t n = int64_t{65536} * tile_shape(GetParam().name).block_n;
+  const int64_t n = int64_t{65536} * GetParam().shape.block_n;
   Problem problem({8, n, 8});
   problem.generate(DataKind::kInts, 1);
   const Problem::Verdict verdict = check(&problem);

@@ -1,7 +1,7 @@
 // Each wrapper does on the GPU what its comment says.
 #include <gtest/gtest.h>
-#include <harness/cuda_check.h>
 #include <harness/device.h>
+#include <harness/gpu/cuda_check.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/cluster.cuh>
 #include <ptx/mbarrier.cuh>
@@ -184,7 +184,7 @@ __global__ void wgmma_kernel(const half* a, const half* b, float* d, bool accumu
     }
   }
   ptx::wgmma_commit_group();
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
 #pragma unroll
   for (int i = 0; i < kN / 2; ++i) d[threadIdx.x * (kN / 2) + i] = acc[i];
 }

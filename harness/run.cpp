@@ -94,7 +94,7 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
             args.max_blocks = max_blocks;
             return matmul(args, nullptr);
           },
-          tile_shape(versions[i].name));
+          versions[i].shape);
       const Observation seen = observe();
       const bool stopped = seen.hazards > 0;
       if (!result->contenders[i].seen.hazards) result->contenders[i].seen = seen;
@@ -165,7 +165,7 @@ Status run_problem(const std::vector<Version>& versions, const ProblemSize& size
           arguments.max_blocks = max_blocks;
           return matmul(arguments, nullptr);
         },
-        tile_shape(versions[i].name));
+        versions[i].shape);
     if (!verdict.status.ok()) return verdict.status;
     if (verdict.right()) continue;
     *all_right = false;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <harness/device.h>
-#include <harness/versions.h>
+#include <harness/version.h>
 
 #include <cstdint>
 #include <functional>

@@ -1,10 +1,10 @@
 // harness/device.h on a Hopper GPU.
-#include <harness/ceiling.h>
-#include <harness/cublas.h>
-#include <harness/cuda_check.h>
 #include <harness/device.h>
+#include <harness/gpu/ceiling.h>
+#include <harness/gpu/cublas.h>
+#include <harness/gpu/cuda_check.h>
+#include <harness/gpu/nvml.h>
 #include <harness/judge.h>
-#include <harness/nvml.h>
 
 #include <algorithm>
 #include <chrono>

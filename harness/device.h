@@ -1,6 +1,6 @@
 // All that drivers, tests and tools ask of a device: memory, data, a reference, a comparison, time.
-// Two implementations, chosen at build time: gpu_device.cu beside this file, and
-// emulator/harness/cpu_device.cpp. Calls return when their work is done, unless they say otherwise.
+// Two implementations, chosen at build time: gpu/device.cu and cpu/device.cpp
+// beside this file. Calls return when their work is done, unless they say otherwise.
 #pragma once
 
 #include <harness/random.h>

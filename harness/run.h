@@ -3,7 +3,7 @@
 
 #include <harness/options.h>
 #include <harness/results.h>
-#include <harness/versions.h>
+#include <harness/version.h>
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 #include <dlfcn.h>
-#include <harness/nvml.h>
+#include <harness/gpu/nvml.h>
 
 namespace harness {
 

@@ -1,7 +1,7 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
-#include <harness/cublas.h>
 #include <harness/device.h>
+#include <harness/gpu/cublas.h>
 
 #include <algorithm>
 #include <limits>

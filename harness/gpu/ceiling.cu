@@ -1,7 +1,7 @@
 // The most that the tensor cores can give: WGMMAs on random operands that already lie in shared
 // memory, no loads, no stores.
 #include <cuda_runtime.h>
-#include <harness/ceiling.h>
+#include <harness/gpu/ceiling.h>
 #include <launch.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/warpgroup.cuh>
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();
   }
-  ptx::wgmma_wait_group<0>();
+  ptx::wgmma_wait_group<0>(acc);
   if (never != nullptr) {  // keeps the products from being optimised away
 #pragma unroll
     for (int i = 0; i < 128; ++i) never[threadIdx.x * 128 + i] = acc[i];
