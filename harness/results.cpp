@@ -178,13 +178,15 @@ std::string format_notes(const ProblemResult& problem) {
   std::string text;
   for (const ContenderResult& contender : problem.contenders) {
     if (!contender.refusal.empty()) {
-      text += "  " + contender.name + " does not run this problem: " + contender.refusal + "\n";
+      text +=
+          "  note: " + contender.name + " does not run this problem: " + contender.refusal + "\n";
     }
   }
   for (const ContenderResult& contender : problem.contenders) {
     if (contender.late == 0) continue;
-    text += format("  %s: %d of %zu launches came late; their times hold latency of the host.\n",
-                   contender.name.c_str(), contender.late, contender.rounds_ms.size());
+    text +=
+        format("  note: %s: %d of %zu launches came late; their times hold latency of the host.\n",
+               contender.name.c_str(), contender.late, contender.rounds_ms.size());
   }
   if (problem.throttled) text += "  The GPU was slowed down by heat or a fault meanwhile.\n";
   return text;
