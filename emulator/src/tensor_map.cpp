@@ -59,8 +59,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   content.box_columns = box[0];
   content.box_rows = box[1];
   content.swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
-  std::memset(map, 0, sizeof(*map));
-  std::memcpy(map, &content, sizeof(content));
+  *map = {};
+  std::memcpy(map->opaque, &content, sizeof(content));
   return CUDA_SUCCESS;
 }
 

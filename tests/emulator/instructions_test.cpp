@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "kernel_test.h"
 #include "product_kernel.h"
@@ -273,6 +274,9 @@ CUresult encode(CUtensorMap* map, void* base, cuuint64_t columns, cuuint64_t row
                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
+
+// Kernels take maps by value: cuda.h says what becomes of those that are copied bit by bit.
+static_assert(!std::is_trivially_copyable_v<CUtensorMap>);
 
 TEST(TensorMap, RulesOfTheDriver) {
   Matrix source(128, 128);
