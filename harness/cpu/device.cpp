@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,11 @@ Status synchronize() { return {}; }
 Buffer::Buffer(size_t bytes) {
   constexpr size_t kAlignment = 256;  // as cudaMalloc's
   data_ = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
-  if (data_ == nullptr) throw std::bad_alloc();
+  if (data_ == nullptr) {
+    std::fprintf(stderr, "out of memory: %.1f GB more are needed; choose a smaller problem\n",
+                 static_cast<double>(bytes) / 1e9);
+    std::exit(static_cast<int>(ExitCode::kCudaError));
+  }
 }
 Buffer::Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
@@ -48,13 +52,16 @@ void compute_reference(const MatmulArguments& args, float* values, float* magnit
   // Each sum runs along k in double precision; a few columns at a time, side by side, so that the
   // compiler can use vectors.
   constexpr int64_t kColumns = 8;
-  std::vector<double> a(args.m * args.k);
+  const Buffer a_buffer(args.m * args.k * sizeof(double));
+  const Buffer b_buffer(args.k * kColumns * sizeof(double));
+  auto* const a = static_cast<double*>(a_buffer.data());
+  auto* const b = static_cast<double*>(b_buffer.data());  // transposed
+  std::fill_n(b, args.k * kColumns, 0.0);
   for (int64_t row = 0; row < args.m; ++row) {
     for (int64_t i = 0; i < args.k; ++i) {
       a[row * args.k + i] = __half2float(args.a[row * args.lda + i]);
     }
   }
-  std::vector<double> b(args.k * kColumns);  // transposed
   for (int64_t first = 0; first < args.n; first += kColumns) {
     const int64_t columns = std::min(kColumns, args.n - first);
     for (int64_t j = 0; j < columns; ++j) {
