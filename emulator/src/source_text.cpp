@@ -1,6 +1,7 @@
 #include "source_text.h"
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 
 namespace emulator {
@@ -18,6 +19,11 @@ std::string role_comment(const std::string& line) {
   if (begin == std::string::npos) return "";
   const size_t end = line.find(" ---", begin + 7);
   return end == std::string::npos ? "" : line.substr(begin + 7, end - begin - 7);
+}
+
+bool is_header_name(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  return extension == ".h" || extension == ".cuh";
 }
 
 bool begins_with(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }
@@ -52,10 +58,7 @@ std::string init_argument(SourceLine where) {
 }  // namespace
 
 SourceFile::SourceFile(const std::string& path)
-    : is_header_(path.find(".cuh") != std::string::npos || path.find(".h") != std::string::npos),
-      lines_(1),
-      roles_(1),
-      in_class_(1) {
+    : is_header_(is_header_name(path)), lines_(1), roles_(1), in_class_(1) {
   std::ifstream file(path);
   const std::string* role = nullptr;
   bool in_class = false;

@@ -148,6 +148,13 @@ TEST(Random, StreamsDifferAndRepeat) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 150);
 }
 
+// A header is known by the file's own name, wherever a checkout lies.
+TEST(SourceText, FoldersMayBeCalledAnything) {
+  EXPECT_FALSE(SourceFile("/home/user.harris/x.cuh/v1_simple/kernel.cu").is_header());
+  EXPECT_TRUE(SourceFile("/home/joe/common/launch.h").is_header());
+  EXPECT_TRUE(SourceFile("/home/joe/common/ptx/tma.cuh").is_header());
+}
+
 TEST(SourceText, NamesBarriersRolesAndTiles) {
   const std::string path = testing::TempDir() + "/source_text_test.cu";
   std::ofstream(path) << "class Pipeline {\n"  // 1
