@@ -102,7 +102,7 @@ void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
   Thread* const thread = enter("stmatrix", where);
   if (thread == nullptr) return;
   SharedMemory& memory = thread->block->memory;
-  if (!memory.contains(row)) report::not_shared(*thread, row, where);
+  if (!memory.contains(row)) report::not_shared(*thread, where);
   const uint32_t offset = memory.offset(row);
   if (offset % kMatrixRowBytes != 0) {
     report::misaligned(*thread, "the row", offset, kMatrixRowBytes, where);
@@ -206,7 +206,7 @@ void __syncthreads(const char* file, int line) {
 size_t __cvta_generic_to_shared(const void* pointer) {
   const Thread& thread = *emulator::current_thread();
   const emulator::SharedMemory& memory = thread.block->memory;
-  if (!memory.contains(pointer)) emulator::report::not_shared(thread, pointer, thread.where);
+  if (!memory.contains(pointer)) emulator::report::not_shared(thread, thread.where);
   return emulator::kSharedBase + memory.offset(pointer);
 }
 

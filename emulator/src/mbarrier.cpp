@@ -92,7 +92,7 @@ Barrier* MBarrierTable::at(const MBarrier* address) const {
 void MBarrierTable::init(Thread& thread, MBarrier* address, uint32_t arrivals, SourceLine where) {
   constexpr uint32_t kArrivalsLimit = (1 << 20) - 1;
   Block& block = *thread.block;
-  if (!block.memory.contains(address)) report::not_shared(thread, address, where);
+  if (!block.memory.contains(address)) report::not_shared(thread, where);
   if (reinterpret_cast<uintptr_t>(address) % sizeof(MBarrier) != 0) {
     report::misaligned(thread, "the mbarrier", block.memory.offset(address), sizeof(MBarrier),
                        where);
@@ -123,7 +123,7 @@ void MBarrierTable::fence(Thread& thread) {
 }
 
 Barrier& MBarrierTable::find(Thread& thread, MBarrier* address, SourceLine where) {
-  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  if (!thread.block->memory.contains(address)) report::not_shared(thread, where);
   const uint64_t number = address->opaque & ~kMark;
   Barrier* barrier = number < barriers_.size() ? barriers_[number].get() : nullptr;
   if (barrier == nullptr || barrier->address != address) {
@@ -195,7 +195,7 @@ void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t ra
   }
   Cluster& cluster = thread.cluster();
   if (rank >= cluster.blocks.size()) report::no_such_rank(thread, rank, where);
-  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  if (!thread.block->memory.contains(address)) report::not_shared(thread, where);
   Block& block = *cluster.blocks[rank];
   Barrier& barrier = find_remote(thread, block, thread.block->memory.offset(address), where);
   if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);

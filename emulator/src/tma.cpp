@@ -6,6 +6,7 @@
 
 #include "machine.h"
 #include "report.h"
+#include "source_text.h"
 
 namespace emulator {
 namespace {
@@ -37,7 +38,29 @@ uint8_t* global_address(const TensorMap& map, int64_t column, int64_t row) {
   return reinterpret_cast<uint8_t*>(map.base) + row * static_cast<int64_t>(map.pitch) + column * 2;
 }
 
+// Puts a stage's number where the source has an index: "smem.a[stage]" becomes "smem.a[2]".
+std::string with_index(const std::string& expression, const Barrier& barrier) {
+  const size_t open = expression.find('[');
+  const size_t close = expression.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) return expression;
+  if (!barrier_is_indexed(barrier.initialised)) return expression;
+  return expression.substr(0, open + 1) + std::to_string(barrier.index) + expression.substr(close);
+}
+
 }  // namespace
+
+std::string copy_name(SourceLine where, const Barrier& barrier) {
+  // The longer name first: the shorter one might be found on a line above.
+  for (const char* function : {"cp_async_bulk_tensor_2d_multicast", "cp_async_bulk_tensor_2d"}) {
+    std::string destination = first_argument(where, function);
+    // &smem.b[stage][offset]: a place inside smem.b[stage].
+    if (destination.rfind('&', 0) == 0)
+      destination = destination.substr(1, destination.rfind('[') - 1);
+    // A local variable's name would tell nothing.
+    if (destination.find('.') != std::string::npos) return with_index(destination, barrier);
+  }
+  return "the tile of " + barrier.name();
+}
 
 // A box and where it lies in shared memory.
 struct TmaUnit::Place {
@@ -66,7 +89,7 @@ TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CU
   }
   const TensorMap content = decode_tensor_map(map);
   if (content.magic != kTensorMapMagic) report::not_a_tensor_map(thread, where);
-  if (!memory.contains(shared)) report::not_shared(thread, shared, where);
+  if (!memory.contains(shared)) report::not_shared(thread, where);
   const uint32_t begin = memory.offset(shared);
   const uint32_t alignment = content.swizzled ? 1024 : 128;
   if (begin % alignment != 0) {
@@ -148,9 +171,8 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
         --copy->block->tma.loads_in_flight_;
         Cluster& of_block = copy->block->cluster;
         if (of_block.trace.enabled) {
-          of_block.trace.span(*copy->block, Trace::kTmaRow,
-                              report::copy_name(copy->where, *copy->barrier), copy->issued_at,
-                              of_block.scheduler.now());
+          of_block.trace.span(*copy->block, Trace::kTmaRow, copy_name(copy->where, *copy->barrier),
+                              copy->issued_at, of_block.scheduler.now());
         }
       });
     }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tensor_map.h"
@@ -34,6 +35,9 @@ struct BulkProgress {
   std::vector<bool> read_done;  // per store
   std::vector<bool> write_done;
 };
+
+// What reports and the trace call a copy that signals `barrier`: "smem.a[2]".
+std::string copy_name(SourceLine where, const Barrier& barrier);
 
 class TmaUnit {
  public:
