@@ -1,4 +1,4 @@
-#include "tensor_map.h"
+#include "encoded_map.h"
 
 #include <cuda_runtime.h>
 
@@ -50,8 +50,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                 promotion, fill)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  emulator::TensorMap content = {};
-  content.magic = emulator::kTensorMapMagic;
+  emulator::EncodedMap content = {};
+  content.magic = emulator::kEncodedMapMagic;
   content.base = reinterpret_cast<uint64_t>(base);
   content.columns = size[0];
   content.rows = size[1];

@@ -3,16 +3,72 @@
 #include <instructions.h>
 
 #include <cstring>
+#include <mutex>
 #include <ptx/cluster.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "machine.h"
 #include "report.h"
+#include "source_text.h"
 
 namespace emulator {
+namespace {
+
+// What Options::record_calls asks for. Outlives launches, and serves all their threads.
+struct ExecutedCalls {
+  std::mutex mutex;
+  std::vector<Call> calls;
+  std::set<std::pair<std::string, int>> known;  // instruction and file, line
+};
+
+ExecutedCalls& executed() {
+  static ExecutedCalls instance;
+  return instance;
+}
+
+void record_call(const char* instruction, SourceLine where) {
+  ExecutedCalls& all = executed();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!all.known.emplace(std::string(instruction) + '\n' + where.file, where.line).second) return;
+  all.calls.push_back({instruction, {where.file, where.line}});
+}
+
+bool is_removed(SourceLine where) {
+  for (const Site& site : options().removed) {
+    if (site.line == where.line && site.file == where.file) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Call> executed_calls() { return executed().calls; }
+
+void clear_executed_calls() {
+  executed().calls.clear();
+  executed().known.clear();
+}
+
+Thread* enter(const char* instruction, SourceLine where) {
+  Thread& thread = *current_thread();
+  const Options& now = options();
+  if (now.record_calls) record_call(instruction, where);
+  if (!now.removed.empty() && is_removed(where)) return nullptr;
+  thread.where = where;
+  const SourceFile& source = source_file(where.file);
+  if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
+  if (const std::string* role = source.role(where.line)) thread.role = role;
+  return &thread;
+}
+
+bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
+
 namespace {
 
 // The tensor core of the calling thread's warp group.

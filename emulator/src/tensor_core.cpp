@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encoded_map.h"
 #include "machine.h"
 #include "matrix_product.h"
 #include "report.h"
-#include "tensor_map.h"
 
 namespace emulator {
 namespace {

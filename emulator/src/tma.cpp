@@ -15,7 +15,7 @@ constexpr int kMostPieces = 4;
 constexpr int kRowsOfAPiece = 8;  // a piece is a multiple of so many: whole swizzle patterns
 constexpr uint32_t kChunk = 16;
 
-uint32_t swizzled(const TensorMap& map, uint32_t offset) {
+uint32_t swizzled(const EncodedMap& map, uint32_t offset) {
   if (!map.swizzled) return offset;
   return swizzle_128b(offset + kSharedBase) - kSharedBase;
 }
@@ -26,7 +26,7 @@ struct Inside {
   int64_t end = 0;
 };
 
-Inside inside(const TensorMap& map, int64_t column, int64_t row) {
+Inside inside(const EncodedMap& map, int64_t column, int64_t row) {
   if (row < 0 || row >= static_cast<int64_t>(map.rows)) return {};
   const int64_t begin = std::max<int64_t>(0, -column);
   const int64_t end =
@@ -34,7 +34,7 @@ Inside inside(const TensorMap& map, int64_t column, int64_t row) {
   return begin < end ? Inside{begin, end} : Inside{};
 }
 
-uint8_t* global_address(const TensorMap& map, int64_t column, int64_t row) {
+uint8_t* global_address(const EncodedMap& map, int64_t column, int64_t row) {
   return reinterpret_cast<uint8_t*>(map.base) + row * static_cast<int64_t>(map.pitch) + column * 2;
 }
 
@@ -64,7 +64,7 @@ std::string copy_name(SourceLine where, const Barrier& barrier) {
 
 // A box and where it lies in shared memory.
 struct TmaUnit::Place {
-  TensorMap map;
+  EncodedMap map;
   uint32_t begin;
   uint32_t end;
 };
@@ -87,8 +87,8 @@ TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CU
   if (reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) != 0) {
     report::misaligned_map(thread, map, where);
   }
-  const TensorMap content = decode_tensor_map(map);
-  if (content.magic != kTensorMapMagic) report::not_a_tensor_map(thread, where);
+  const EncodedMap content = decode_map(map);
+  if (content.magic != kEncodedMapMagic) report::not_a_tensor_map(thread, where);
   if (!memory.contains(shared)) report::not_shared(thread, where);
   const uint32_t begin = memory.offset(shared);
   const uint32_t alignment = content.swizzled ? 1024 : 128;
@@ -181,7 +181,7 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
 
 // Rows first … last - 1 of the box arrive, elements outside the tensor as zero.
 void TmaUnit::land(const Copy& copy, int first, int last) {
-  const TensorMap& map = copy.place.map;
+  const EncodedMap& map = copy.place.map;
   SharedMemory& memory = copy.block->memory;
   const uint32_t pitch = map.box_pitch();
   uint8_t line[512];  // the longest row of a box: 256 elements
@@ -241,7 +241,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   };
   auto box = std::make_shared<Box>(Box{{}, scheduler.now()});
   auto write_box = [=, &thread, &cluster] {
-    const TensorMap& content = place.map;
+    const EncodedMap& content = place.map;
     for (uint32_t i = 0; i < content.box_rows; ++i) {
       const Inside part = inside(content, column, int64_t{row} + i);
       if (part.begin == part.end) continue;
@@ -262,7 +262,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
     }
   };
   scheduler.after_delay([=, &thread, &block, &scheduler] {
-    const TensorMap& content = place.map;
+    const EncodedMap& content = place.map;
     box->bytes.resize(content.box_bytes());
     for (uint32_t byte = 0; byte < content.box_bytes(); byte += kChunk) {
       const uint32_t from = swizzled(content, place.begin + byte);

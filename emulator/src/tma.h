@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor_map.h"
+#include "encoded_map.h"
 #include "vector_clock.h"
 
 namespace emulator {
