@@ -212,15 +212,9 @@ void bulk_commit_group(SourceLine where) {
   }
 }
 
-void bulk_wait_group(int pending, SourceLine where) {
-  if (Thread* thread = enter("cp.async.bulk.wait_group", where)) {
-    thread->block->tma.wait_group(*thread, pending, false, where);
-  }
-}
-
 void bulk_wait_group_read(int pending, SourceLine where) {
   if (Thread* thread = enter("cp.async.bulk.wait_group.read", where)) {
-    thread->block->tma.wait_group(*thread, pending, true, where);
+    thread->block->tma.wait_group_read(*thread, pending, where);
   }
 }
 

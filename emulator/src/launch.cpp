@@ -41,7 +41,6 @@ void add(const Counters& more, Counters* sum) {
   sum->wgmmas += more.wgmmas;
   sum->barrier_waits += more.barrier_waits;
   sum->barrier_waits_blocked += more.barrier_waits_blocked;
-  sum->turns += more.turns;
   sum->max_stages_in_flight = std::max(sum->max_stages_in_flight, more.max_stages_in_flight);
 }
 
@@ -131,8 +130,10 @@ void reset_counters() { state().counters = {}; }
 
 void write_trace(std::ostream& out) {
   write_json(state().trace, out);
-  state().trace = {};
+  clear_trace();
 }
+
+void clear_trace() { state().trace = {}; }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread_body) {
   State& all = state();

@@ -1,6 +1,7 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "report.h"
 
@@ -79,7 +80,7 @@ bool Warp::join(Thread& thread, const char* instruction, SourceLine where) {
     collectives.push_back({instruction, where});
   }
   CollectiveCall& call = collectives[number - first_collective];
-  if (call.instruction != instruction || call.where.line != where.line) {
+  if (std::string_view(call.instruction) != instruction || call.where.line != where.line) {
     report::lanes_diverge(thread, call.instruction, call.where, instruction, where);
   }
   if (++call.lanes < kWarpThreads) return false;
@@ -214,7 +215,6 @@ Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_in
 void Cluster::run() {
   scheduler.run(*this);
   counts.blocks += blocks.size();
-  counts.turns += scheduler.now();
   counts.reports += report.has_value();
   if (trace.enabled) trace.name_rows(*this);
 }

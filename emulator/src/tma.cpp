@@ -76,7 +76,6 @@ struct TmaUnit::Copy {
   int row;
   Barrier* barrier;  // of loads
   SourceLine where;
-  uint64_t number;
   uint64_t issued_at;
   int rows_left;
 };
@@ -158,8 +157,8 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
     ++block->tma.loads_in_flight_;
 
     const int rows = static_cast<int>(place.map.box_rows);
-    auto copy = std::make_shared<Copy>(Copy{block.get(), place, column, row, &barrier, where,
-                                            ++block->tma.copies_, scheduler.now(), rows});
+    auto copy = std::make_shared<Copy>(
+        Copy{block.get(), place, column, row, &barrier, where, scheduler.now(), rows});
     const int pieces = 1 + static_cast<int>(scheduler.random().below(kMostPieces));
     const int piece = (rows / pieces + kRowsOfAPiece) / kRowsOfAPiece * kRowsOfAPiece;
     for (int first = 0; first < rows; first += piece) {
@@ -213,7 +212,6 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   if (progress.component == kNoComponent) progress.component = cluster.new_component();
   const uint64_t number = ++progress.issued;
   progress.read_done.push_back(false);
-  progress.write_done.push_back(false);
   for (Region& region : block.memory.regions(place.begin, place.end)) {
     const Access& write = region.write;
     if (options().happens_before && write.kind != AccessKind::kNone) {
@@ -254,8 +252,6 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
                   box->bytes.data() + i * content.box_pitch() + part.begin * 2,
                   static_cast<size_t>(end - part.begin) * 2);
     }
-    thread.bulk.write_done[number - 1] = true;
-    thread.block->tma.advance(thread);
     if (cluster.trace.enabled) {
       cluster.trace.span(*thread.block, Trace::kTmaRow, "store " + std::to_string(number),
                          box->issued_at, cluster.scheduler.now());
@@ -275,32 +271,24 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   });
 }
 
-void TmaUnit::commit_group(Thread& thread) {
-  thread.bulk.committed = thread.bulk.issued;
-  thread.bulk.groups.push_back(thread.bulk.issued);
-}
+void TmaUnit::commit_group(Thread& thread) { thread.bulk.groups.push_back(thread.bulk.issued); }
 
 // Counts what is complete in the order of issue, and wakes the thread if it waits for that.
 void TmaUnit::advance(Thread& thread) {
   BulkProgress& progress = thread.bulk;
   while (progress.read < progress.issued && progress.read_done[progress.read]) ++progress.read;
-  while (progress.written < progress.issued && progress.write_done[progress.written]) {
-    ++progress.written;
-  }
-  const uint64_t reached = progress.waits_for_reads ? progress.read : progress.written;
-  if (progress.waits && reached >= progress.target) {
+  if (progress.waits && progress.read >= progress.target) {
     progress.waits = false;
     thread.scheduler().wake(thread);
   }
 }
 
-void TmaUnit::wait_group(Thread& thread, int pending, bool reads_only, SourceLine where) {
+void TmaUnit::wait_group_read(Thread& thread, int pending, SourceLine where) {
   BulkProgress& progress = thread.bulk;
   const auto newest = static_cast<size_t>(pending);
   if (progress.groups.size() <= newest) return;
   progress.target = progress.groups[progress.groups.size() - 1 - newest];
-  progress.waits_for_reads = reads_only;
-  if ((reads_only ? progress.read : progress.written) < progress.target) {
+  if (progress.read < progress.target) {
     progress.waits = true;
     Wait wait;
     wait.kind = WaitKind::kBulkGroup;

@@ -213,6 +213,20 @@ TEST(MBarrier, ALoopAroundTryWaitCanDeadlock) {
                 {"waits for parity 0 of ready"});
 }
 
+// --- addresses of mbarriers ---
+
+void arrive_at_kernel(int offset) {
+  auto* const memory = reinterpret_cast<char*>(&shared_storage<OneBarrier>());
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(reinterpret_cast<MBarrier*>(memory + offset));
+}
+
+TEST(MBarrier, TakesEightAlignedBytes) {
+  expect_report(run(quiet(), {1, 32, 16}, arrive_at_kernel, 4), Check::kMisaligned,
+                {"the mbarrier begins 4 bytes past a multiple of 8"});
+  expect_report(run(quiet(), {1, 32, 12}, arrive_at_kernel, 8), Check::kNotShared);
+  expect_report(run(quiet(), {1, 32, 16}, arrive_at_kernel, 8), Check::kBarrierNotInitialised);
+}
+
 // --- TMA loads ---
 
 constexpr int kBoxRows = 24;

@@ -2,6 +2,7 @@
 // and the reading of source text.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
+#include <machine.h>
 #include <matrix_product.h>
 #include <random.h>
 #include <shared_memory.h>
@@ -123,6 +124,21 @@ TEST(SharedMemory, PoisonIsToldFromData) {
   memory.end_write(0, 32);
   EXPECT_FALSE(memory.is_poisoned(16));  // although the bytes are those of poison
   EXPECT_TRUE(memory.is_poisoned(32));
+}
+
+// Lanes pass the same name at two addresses, as calls from two files may.
+const char kNames[2][6] = {"fence", "fence"};
+
+void collective_kernel() {
+  Thread& thread = *current_thread();
+  thread.warp->join(thread, kNames[thread.lane % 2], {"file", 1});
+}
+
+TEST(Warp, KnowsInstructionsByTheirNames) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 32;
+  EXPECT_EQ(cudaLaunchKernelEx(&config, collective_kernel), cudaSuccess);
 }
 
 TEST(VectorClock, LearnsAndJoins) {
