@@ -236,10 +236,10 @@ void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, Sou
   }
   cluster.counts.barrier_waits_blocked += thread.lane == 0;
   const uint64_t since = thread.scheduler().now();
-  const std::string name = cluster.trace.enabled ? "wait " + barrier.name() : "";
   block_until_told(thread, barrier, WaitKind::kPhase, parity, where);
   if (cluster.trace.enabled && thread.lane == 0) {
-    cluster.trace.span(*thread.block, thread.warp->index, name, since, thread.scheduler().now());
+    cluster.trace.span(*thread.block, thread.warp->index, "wait " + barrier.name(), since,
+                       thread.scheduler().now());
   }
 }
 
