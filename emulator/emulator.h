@@ -92,6 +92,8 @@ enum class Check {
   kDeadlock,
 };
 
+constexpr int kChecks = static_cast<int>(Check::kDeadlock) + 1;  // that is the last
+
 // A few words, e.g. "stage overwritten while it is read (WAR)".
 const char* check_name(Check check);
 
