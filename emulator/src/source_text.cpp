@@ -13,10 +13,11 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// "producer" for "if (…) {  // --- producer ---"; empty if the line names no role.
+// "producer" for "  if (…) {  // --- producer ---"; empty if the line names no role. (In the first
+// column such a comment heads a section of the file.)
 std::string role_comment(const std::string& line) {
   const size_t begin = line.find("// --- ");
-  if (begin == std::string::npos) return "";
+  if (begin == std::string::npos || begin == 0) return "";
   const size_t end = line.find(" ---", begin + 7);
   return end == std::string::npos ? "" : line.substr(begin + 7, end - begin - 7);
 }

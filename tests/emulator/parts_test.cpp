@@ -186,7 +186,8 @@ TEST(SourceText, NamesBarriersRolesAndTiles) {
                          "  // --- consumer ---\n"  // 11
                          "  work();\n"  // 12
                          "}\n"  // 13
-                         "void host() {\n"  // 14
+                         "// --- the host's side ---\n"  // 14
+                         "void host() {\n"  // 15
                          "}\n";
   const char* const file = path.c_str();
   EXPECT_EQ(barrier_family({file, 2}), "full");
@@ -203,7 +204,7 @@ TEST(SourceText, NamesBarriersRolesAndTiles) {
   ASSERT_NE(source.role(9), nullptr);
   EXPECT_EQ(*source.role(9), "producer");
   EXPECT_EQ(*source.role(12), "consumer");
-  EXPECT_EQ(source.role(14), nullptr);
+  EXPECT_EQ(source.role(15), nullptr);
   EXPECT_EQ(source.arguments(9, "load"),
             (std::vector<std::string>{"smem.a[stage]", "f(1, 2)", "3"}));
   EXPECT_EQ(source.line(9), "ptx::load(smem.a[stage], f(1, 2), 3);");

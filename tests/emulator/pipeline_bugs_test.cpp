@@ -32,6 +32,8 @@ enum class Bug {
   kWrongEmptyParity,
   kNoEmptyWait,
   kExpectTooSmall,
+  kExpectTooSmallAfterLoad,
+  kArriveWithoutBytes,
   kExpectTooLarge,
   kOneArrivalTooMany,
   kOneArrivalTooFew,
@@ -116,10 +118,16 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
         ptx::mbarrier_wait_parity(&smem.empty[stage], phases >> stage & 1);
       }
       if (ptx::elect_sync()) {
-        const int bytes = kBug == Bug::kExpectTooSmall   ? kTileBytes / 2
+        constexpr bool kLoadsFirst =
+            kBug == Bug::kLegalLoadBeforeExpect || kBug == Bug::kExpectTooSmallAfterLoad;
+        constexpr bool kTooSmall =
+            kBug == Bug::kExpectTooSmall || kBug == Bug::kExpectTooSmallAfterLoad;
+        const int bytes = kTooSmall                      ? kTileBytes / 2
                           : kBug == Bug::kExpectTooLarge ? kTileBytes * 2
                                                          : kTileBytes;
-        if (kBug != Bug::kLegalLoadBeforeExpect) {
+        if (kBug == Bug::kArriveWithoutBytes) {
+          ptx::mbarrier_arrive(&smem.full[stage]);
+        } else if (!kLoadsFirst) {
           ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
         }
         half* a = smem.a[stage] + (kBug == Bug::kMisalignedTile ? 64 : 0);
@@ -130,7 +138,7 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
         ptx::cp_async_bulk_tensor_2d(a, map, k_tile * 64, 0, &smem.full[stage]);
         const int b_stage = kBug == Bug::kSameStageTwice ? 0 : stage;
         ptx::cp_async_bulk_tensor_2d(smem.b[b_stage], &map_b, k_tile * 64, 0, &smem.full[stage]);
-        if (kBug == Bug::kLegalLoadBeforeExpect) {
+        if (kLoadsFirst) {
           ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
         }
       }
@@ -279,6 +287,18 @@ TEST_F(Pipeline, NoWaitForTheEmptyBarrier) {
 TEST_F(Pipeline, TooFewBytesExpected) {
   expect<Bug::kExpectTooSmall>({Check::kTooFewBytesExpected},
                                {"announce (mbarrier.arrive.expect_tx) the bytes of all boxes"});
+}
+
+TEST_F(Pipeline, TooFewBytesExpectedAfterTheLoad) {
+  expect<Bug::kExpectTooSmallAfterLoad>(
+      {Check::kTooFewBytesExpected},
+      {"loads of 24576 bytes signal phase 0 (parity 0) of full[0], for which 12288"});
+}
+
+TEST_F(Pipeline, ArrivalThatExpectsNoBytes) {
+  expect<Bug::kArriveWithoutBytes>(
+      {Check::kTooFewBytesExpected, Check::kOverwrittenWhileRead, Check::kReadUninitialised},
+      {"for which 0 bytes"});
 }
 
 TEST_F(Pipeline, TooManyBytesExpected) {

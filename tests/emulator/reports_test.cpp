@@ -222,6 +222,33 @@ TEST(Reports, LanesPart) {
                 {"the lane leaves the kernel without elect.sync, which other lanes"});
 }
 
+// --- deadlocks ---
+
+enum class Lacking { kLanes, kBlocks };
+
+void wait_for_each_other(Lacking lacking) {
+  auto& smem = shared_storage<Storage>();
+  if (threadIdx.x == 0) ptx::mbarrier_init(&smem.ready, 1);
+  __syncthreads();
+  const bool alone = lacking == Lacking::kLanes ? threadIdx.x < 16 : ptx::cluster_ctarank() == 1;
+  if (alone) {
+    ptx::mbarrier_wait_parity(&smem.ready, 0);
+  } else if (lacking == Lacking::kLanes) {
+    ptx::elect_sync();
+  } else {
+    ptx::barrier_cluster_arrive();
+    ptx::barrier_cluster_wait();
+  }
+}
+
+TEST(Reports, WaitsForOthersThatDoNotCome) {
+  expect_report(run(quiet(), kOneWarp, wait_for_each_other, Lacking::kLanes), Check::kDeadlock,
+                {"16 threads: waits for the other lanes of its warp at",
+                 "warp 0: 16 of 32 lanes have executed elect.sync at"});
+  expect_report(run(quiet(), kTwoBlocks, wait_for_each_other, Lacking::kBlocks), Check::kDeadlock,
+                {"32 threads: waits at the cluster's barrier (32 of 64 threads have arrived)"});
+}
+
 // --- clusters: block 0 has a barrier, block 1 signals it ---
 
 enum class Signal { kLast, kToNobody, kToNoBarrier, kAfterExit, kBeforeExit };
