@@ -1,4 +1,7 @@
 // Stand-in for the CUDA driver's header: tensor maps.
+//
+// This folder holds what kernels and harness use of CUDA's headers, under CUDA's names: add what a
+// kernel needs, change nothing that CUDA defines.
 #pragma once
 
 #include <cstdint>

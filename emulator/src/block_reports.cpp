@@ -1,4 +1,7 @@
 // What is said of shared memory, warps, registers and blocks that leave.
+//
+// This folder is the machine behind emulator.h, instructions.h, ptx and cuda; nobody else includes
+// from it but tests of its parts, so all of it may be changed.
 #include "machine.h"
 #include "report.h"
 #include "report_draft.h"
