@@ -57,7 +57,7 @@ void elect_kernel(const char* file) { ptx::elect_sync({file, 2}); }
 // Roles and barriers are called what the source calls them, whatever that is.
 TEST(Trace, NamesMayHoldAnyCharacter) {
   const std::string path = testing::TempDir() + "/trace_test.cu";
-  std::ofstream(path) << "// --- \"\\\x01\xff ---\n\n";
+  std::ofstream(path) << "  // --- \"\\\x01\xff ---\n\n";
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;
   config.blockDim = 32;
