@@ -1,4 +1,5 @@
 // harness/device.h in the emulator: how it is set up, and what it saw.
+#include <cuda_status.h>
 #include <emulator.h>
 #include <harness/device.h>
 
