@@ -34,9 +34,10 @@ struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-// The scheduler sets these before it lets a thread of a block go on.
-extern thread_local uint3 threadIdx, blockIdx;
-extern thread_local dim3 blockDim, gridDim;
+// The scheduler sets these before it lets a thread of a block go on. (__thread rather than
+// thread_local says that nothing initialises them at run time: to read one is to read memory.)
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
 
 // bar.sync 0: a barrier of all threads of the block.
 void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE());
