@@ -51,7 +51,12 @@ constexpr T min(T a, T b) {
 
 // --- the runtime API ---
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorLaunchFailure = 719,
+};
 using cudaStream_t = struct EmulatorStream*;
 
 inline const char* cudaGetErrorName(cudaError_t error) {
@@ -60,6 +65,8 @@ inline const char* cudaGetErrorName(cudaError_t error) {
       return "cudaSuccess";
     case cudaErrorInvalidValue:
       return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
     case cudaErrorLaunchFailure:
       return "cudaErrorLaunchFailure";
   }
@@ -72,6 +79,8 @@ inline const char* cudaGetErrorString(cudaError_t error) {
       return "no error";
     case cudaErrorInvalidValue:
       return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
     case cudaErrorLaunchFailure:
       return "the emulator stopped the kernel";
   }
@@ -120,6 +129,15 @@ inline cudaError_t cudaMemset2DAsync(void* data, size_t pitch, int value, size_t
   }
   return cudaSuccess;
 }
+
+template <class T>
+cudaError_t cudaMallocManaged(T** data, size_t bytes) {
+  constexpr size_t kAlignment = 256;
+  *data = static_cast<T*>(std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment));
+  return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0 };
 enum { cudaEnableDefault = 0 };
