@@ -18,7 +18,7 @@ struct ProblemSize {
   int64_t ldb = 0;
   int64_t ldc = 0;
   int64_t c_offset = 0;  // C begins so many elements past a 256-byte boundary
-  int64_t a_offset = 0;  // likewise
+  int64_t a_offset = 0;  // A and B likewise
   int64_t b_offset = 0;
 };
 

@@ -36,6 +36,7 @@ struct Values {
     };
     add_grids(version.shape.block_m, &m);
     add_grids(version.shape.block_n, &n);
+    m.push_back(19 * version.shape.block_m - 1);  // several panels in v6 and v7
     k = {1, 8, 16, 40, 65, 72};
     const int64_t stages = version.stages;
     for (const int64_t tiles :
@@ -100,17 +101,20 @@ Call call_of(const Values& values, const Choice& choice, int index) {
   return call;
 }
 
-// Grids of many tiles are for short sums: any two of M, N and K may be large, all three take long.
+// Any two of M, N and K may be large; all three take too long. Large grids are for data that no two
+// tiles have in common.
 std::vector<Choice> choices_of(const Values& values) {
-  const auto quick = [&](const Choice& choice) {
+  const auto is_useful = [&](const Choice& choice) {
     const auto size = [&](const std::vector<int64_t>& sizes, Parameter parameter) {
       return choice[parameter] == kOpen ? sizes[0] : sizes[choice[parameter]];
     };
-    constexpr int64_t kMostElements = 400'000;  // where the sums are longer
-    constexpr int64_t kShort = 16;
-    return size(values.k, kK) <= kShort || size(values.m, kM) * size(values.n, kN) <= kMostElements;
+    constexpr int64_t kLarge = 400'000;  // elements of C
+    constexpr int64_t kShort = 16;  // sums
+    if (size(values.m, kM) * size(values.n, kN) <= kLarge) return true;
+    return size(values.k, kK) <= kShort &&
+           (choice[kData] == kOpen || values.data[choice[kData]] == DataKind::kInts);
   };
-  return cover_pairs(values.counts(), quick);
+  return cover_pairs(values.counts(), is_useful);
 }
 
 class EveryShape : public testing::TestWithParam<Version> {};
@@ -144,6 +148,25 @@ TEST_P(EveryShape, IsRight) {
                   << (driver.empty() ? "" : "\n  or:    " + driver);
     constexpr int kEnough = 5;
     if (!outcome.can_go_on || ++failures == kEnough) break;
+  }
+}
+
+// No pair of its own: where K is 0 no tile is computed, and nothing else could show.
+TEST_P(EveryShape, KZeroClearsCAndNothingElse) {
+  const Values values(GetParam());
+  for (const int64_t m : {1, 65}) {
+    for (const int64_t n : values.n) {
+      for (const Layout& c : values.layout_c) {
+        Call call;
+        call.size.m = m;
+        call.size.n = n;
+        call.size.ldc = pitch_of_c(n, c.padding);
+        call.size.c_offset = c.offset;
+        call.null_a = call.null_b = true;
+        ASSERT_TRUE(broken_rules(call, GetParam()).empty()) << describe(call);
+        EXPECT_EQ(make(call, GetParam()).fault, "") << describe(call);
+      }
+    }
   }
 }
 
