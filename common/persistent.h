@@ -26,15 +26,17 @@ inline int64_t even_rounds(int64_t tiles, int64_t most) {
   return ceil_div(tiles, ceil_div(tiles, most));
 }
 
-// How many multiprocessors the current device has.
-inline Status multiprocessors(int* count) {
+// A number that the current device has: multiprocessors, bytes of L2.
+inline Status device_attribute(cudaDeviceAttr attribute, int* value) {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
-  }
-  return cuda_status(error, "asking for the number of multiprocessors");
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
+  return cuda_status(error, "asking what the device has");
 }
+inline Status multiprocessors(int* count) {
+  return device_attribute(cudaDevAttrMultiProcessorCount, count);
+}
+inline Status l2_capacity(int* bytes) { return device_attribute(cudaDevAttrL2CacheSize, bytes); }
 
 // Blocks of a persistent kernel for `tiles` tiles, on a chip that runs `most` at a time: even
 // rounds, and an even number of blocks where there is room (figures: docs/v6_persistent.md).
@@ -51,6 +53,16 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   if (status.ok()) status = check_tiles(tiles);
   if (!status.ok()) return status;
   grid->x = persistent_blocks(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
+  return {};
+}
+
+// About how many clusters of so many blocks run at a time, for choosing a tile before there is a
+// kernel to ask for: one block per multiprocessor, at most `max_blocks` blocks if that is not 0.
+inline Status resident_clusters(int cluster_blocks, int max_blocks, int* clusters) {
+  int sms = 0;
+  const Status status = multiprocessors(&sms);
+  if (!status.ok()) return status;
+  *clusters = std::max(1, (max_blocks > 0 ? std::min(max_blocks, sms) : sms) / cluster_blocks);
   return {};
 }
 

@@ -43,13 +43,6 @@ void synchronize_threads(Thread& thread, int id, int threads, SourceLine where) 
   barrier.wait(thread, use, wait);
 }
 
-void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
-           SourceLine where) {
-  if (Thread* thread = enter("wgmma.mma_async", where)) {
-    tensor_core(*thread, where).issue(*thread, registers, columns, a, b, accumulate, where);
-  }
-}
-
 // A row of an 8 × 8 matrix: 16 bytes of shared memory.
 constexpr uint32_t kMatrixRowBytes = 16;
 
@@ -183,6 +176,13 @@ void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) 
   if (thread == nullptr) return;
   thread->block->barriers.arrive_remote(*thread, barrier, rank, where);
   thread->scheduler().maybe_yield(*thread);
+}
+
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
+           SourceLine where) {
+  if (Thread* thread = enter("wgmma.mma_async", where)) {
+    tensor_core(*thread, where).issue(*thread, registers, columns, a, b, accumulate, where);
+  }
 }
 
 void wgmma_wait_group(int pending, SourceLine where) {
