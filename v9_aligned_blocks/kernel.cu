@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     uint32_t expected = 0;
     bool alone = arrivals == nullptr || rank != 0;
     auto meet = [&](int participants) {
-      if (alone || !ptx::elect_sync()) return;
+      if (!ptx::elect_sync() || alone) return;
       const uint32_t begin = ptx::globaltimer_lo();
       while ((alone = ptx::ld_relaxed_gpu(arrivals) < expected) &&
              ptx::globaltimer_lo() - begin < kPatience) {
