@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
   if (threadIdx.x >= kConsumerThreads) {  // --- producer ---
     ptx::setmaxnreg_dec<kProducerRegisters>();
-    if (threadIdx.x >= kConsumerThreads + 32) return;
+    if (threadIdx.x >= kConsumerThreads + 32 || !ptx::elect_sync()) return;  // one thread stays
     bool backwards = false;  // every second tile begins with the K tiles that were loaded last
     for (int tile = blockIdx.x / kClusterBlocks; tile < tiles;
          tile += clusters, backwards = !backwards) {
@@ -195,10 +195,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       for (int i = 0; i < k_tiles; ++i) {
         const int k_tile = backwards ? k_tiles - 1 - i : i;
         pipeline.producer_acquire();
-        if (ptx::elect_sync()) {
-          load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
-                    n_block * kBlockN);
-        }
+        load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
+                  n_block * kBlockN);
         pipeline.producer_advance();
       }
     }

@@ -191,13 +191,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
   if (threadIdx.x >= kConsumerThreads) {  // --- producer ---
     ptx::setmaxnreg_dec<kProducerRegisters>();
-    if (threadIdx.x >= kConsumerThreads + 32) return;
-    // One thread of each cluster: wait until all have arrived at the meetings before this one, then
-    // arrive at this one. Who waits in vain goes on alone: no result depends on it.
+    if (threadIdx.x >= kConsumerThreads + 32 || !ptx::elect_sync()) return;  // one thread stays
+    // In one block of each cluster: wait until all have arrived at the meetings before this one,
+    // then arrive at this one. Who waits in vain goes on alone: no result depends on it.
     uint32_t expected = 0;
     bool alone = arrivals == nullptr || rank != 0;
     auto meet = [&](int participants) {
-      if (!ptx::elect_sync() || alone) return;
+      if (alone) return;
       const uint32_t begin = ptx::globaltimer_lo();
       while ((alone = ptx::ld_relaxed_gpu(arrivals) < expected) &&
              ptx::globaltimer_lo() - begin < kPatience) {
@@ -214,10 +214,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
         const int k_tile = backwards ? k_tiles - 1 - i : i;
         if (i % kMeetingTiles == 0) meet(min(clusters, tiles - tile + blockIdx.x / kClusterBlocks));
         pipeline.producer_acquire();
-        if (ptx::elect_sync()) {
-          load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
-                    n_block * kBlockN);
-        }
+        load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
+                  n_block * kBlockN);
         pipeline.producer_advance();
       }
     }
