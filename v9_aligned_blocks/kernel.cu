@@ -1,6 +1,5 @@
 // v9: blocks keep together in K, so that L2 serves them all. Chapter: docs/v9_aligned_blocks.md
 // Read it as a change: diff -u v8_fitted_tiles/kernel.cu v9_aligned_blocks/kernel.cu
-#include <launch_memory.h>
 #include <matmul.h>
 #include <matrix_descriptor.cuh>
 #include <persistent.h>
@@ -14,6 +13,7 @@
 #include <rasterization.h>
 #include <stage_fragment.cuh>
 #include <store_accumulator.cuh>
+#include <stream_memory.h>
 #include <tensor_map.h>
 
 namespace v9_aligned_blocks {
@@ -53,6 +53,12 @@ struct Tile {
     MBarrier full[kStages];  // completes on 1 arrival + kStageBytes
     MBarrier empty[kStages];  // completes on 4 arrivals: one for each consumer of both blocks
   };
+};
+
+// Where clusters meet; all zero between launches.
+struct Meetings {
+  uint32_t arrivals;
+  uint32_t left;  // clusters that have computed all their tiles
 };
 
 // The ring of stages as one thread sees it. All threads construct it, before a block barrier.
@@ -119,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                   const __grid_constant__ CUtensorMap map_b0,
                   const __grid_constant__ CUtensorMap map_b1,
                   const __grid_constant__ CUtensorMap map_c, const bool c_by_tma,
-                  const OutputMatrix c, int k, const Rasterization raster, uint32_t* arrivals) {
+                  const OutputMatrix c, int k, const Rasterization raster, Meetings* meetings) {
   constexpr int kBlockM = Tile::kBlockM, kBlockN = Tile::kBlockN;
   constexpr int kStages = Tile::kStages, kGroupSize = Tile::kGroupSize;
   static_assert(kStages >= 2, "a stage is released one K tile late");
@@ -195,15 +201,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     // In one block of each cluster: wait until all have arrived at the meetings before this one,
     // then arrive at this one. Who waits in vain goes on alone: no result depends on it.
     uint32_t expected = 0;
-    bool alone = arrivals == nullptr || rank != 0;
+    bool alone = meetings == nullptr || rank != 0;
     auto meet = [&](int participants) {
       if (alone) return;
       const uint32_t begin = ptx::globaltimer_lo();
-      while ((alone = ptx::ld_relaxed_gpu(arrivals) < expected) &&
+      while ((alone = ptx::ld_relaxed_gpu(&meetings->arrivals) < expected) &&
              ptx::globaltimer_lo() - begin < kPatience) {
         ptx::nanosleep(64);
       }
-      ptx::red_add_relaxed_gpu(arrivals, 1);
+      ptx::red_add_relaxed_gpu(&meetings->arrivals, 1);
       expected += participants;
     };
     bool backwards = false;  // every second tile begins with the K tiles that were loaded last
@@ -218,6 +224,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                   n_block * kBlockN);
         pipeline.producer_advance();
       }
+    }
+    if (meetings != nullptr && rank == 0 &&
+        ptx::atom_add_acq_rel_gpu(&meetings->left, 1) + 1 == clusters) {
+      *meetings = {};  // the last to leave
     }
     for (int i = 0; i < kStages; ++i) {  // drain: the other block may still signal this one
       pipeline.producer_acquire();
@@ -270,15 +280,11 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   Grid grid{1, 1, kClusterBlocks};
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
                                    &grid);
-  LaunchMemory arrivals;  // none where L2 holds much of A and B anyway: to clear it takes a while
-  int l2_bytes = 0;
-  if (status.ok()) status = l2_capacity(&l2_bytes);
-  if (status.ok() && (args.m + args.n) * args.k > l2_bytes) {
-    status = arrivals.allocate_zeroed(sizeof(uint32_t), stream);
-  }
+  void* meetings = nullptr;
+  if (status.ok()) status = stream_memory(stream, sizeof(Meetings), &meetings);
   if (!status.ok()) return status;
   return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b0, map_b1, map_c,
-                c_by_tma, matrix_c(args), args.k, raster, arrivals.data<uint32_t>());
+                c_by_tma, matrix_c(args), args.k, raster, static_cast<Meetings*>(meetings));
 }
 
 struct Choice {
