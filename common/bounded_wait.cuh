@@ -3,6 +3,7 @@
 // Included by mbarrier.cuh, after MBarrier.
 #pragma once
 
+#include <globaltimer.cuh>
 #include <shared_address.cuh>
 #include <source_line.h>
 
@@ -28,15 +29,10 @@ __device__ inline void remember(const MBarrier* barrier, uint32_t arrivals, Sour
 
 class Watchdog {
  public:
-  __device__ Watchdog() : start_(now()) {}
-  __device__ bool expired() const { return now() - start_ > kLimitNanoseconds; }
+  __device__ Watchdog() : start_(globaltimer()) {}
+  __device__ bool expired() const { return globaltimer() - start_ > kLimitNanoseconds; }
 
  private:
-  static __device__ uint64_t now() {
-    uint64_t nanoseconds;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-    return nanoseconds;
-  }
   uint64_t start_;
 };
 

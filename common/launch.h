@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include <matmul.h>
+#include <cuda_status.h>
 #include <status.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -15,21 +14,33 @@ struct Grid {
   int64_t x = 1;
   int64_t y = 1;
   int cluster = 1;  // so many blocks along x run as a cluster
+  int64_t tiles_per_block = 1;  // the most that one block computes: for reports, not for the launch
 };
 
-// Checks the grid against the hardware's limits.
+// The hardware's limits.
+constexpr int64_t kMaxGridX = 2147483647;
+constexpr int64_t kMaxGridY = 65535;
+
 inline Status check_grid(const Grid& grid) {
-  constexpr int64_t kLimitX = 2147483647;
-  constexpr int64_t kLimitY = 65535;
-  if (grid.x <= kLimitX && grid.y <= kLimitY) return {};
-  if (grid.x > kLimitX) {
+  if (grid.x > kMaxGridX) {
     return {ExitCode::kUsage, "C: " + std::to_string(grid.x) +
-                                  " tiles along the grid's x; a launch takes 2147483647: split the "
-                                  "problem"};
+                                  " tiles along the grid's x; a launch takes " +
+                                  std::to_string(kMaxGridX) + ": split the problem"};
   }
-  return {ExitCode::kUsage, "C: " + std::to_string(grid.y) +
-                                " tile columns (n is too large); a 2-D grid takes 65535: split the "
-                                "problem along n, or use a version with a 1-D grid (v4 and later)"};
+  if (grid.y > kMaxGridY) {
+    return {ExitCode::kUsage,
+            "C: " + std::to_string(grid.y) + " tile columns (n is too large); a 2-D grid takes " +
+                std::to_string(kMaxGridY) +
+                ": split the problem along n, or use a version with a 1-D grid (v4 and later)"};
+  }
+  return {};
+}
+
+// The grid that launch() has last used in the calling thread; none of it (0 × 0) before. Whoever
+// reports on a run reads it, and may reset it before: a kernel's matmul() need not hand it out.
+inline Grid& latest_grid() {
+  thread_local Grid grid{0, 0};
+  return grid;
 }
 
 // Lets `kernel` have so many bytes of dynamic shared memory.
@@ -66,6 +77,7 @@ Status launch(void (*kernel)(Parameters...), Grid grid, int threads, size_t shar
   cudaLaunchAttribute cluster = cluster_attribute(grid.cluster);
   config.attrs = &cluster;
   config.numAttrs = grid.cluster > 1 ? 1 : 0;
+  latest_grid() = grid;
   return cuda_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
                      "launching the kernel");
 }

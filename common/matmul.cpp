@@ -1,3 +1,5 @@
+// The checks that all versions share: one sentence for each limit that a problem breaks.
+#include <cuda_status.h>
 #include <matmul.h>
 
 #include <string>
@@ -57,8 +59,8 @@ Status check_sizes(const MatmulArguments& args) {
     return {ExitCode::kUsage, value("max_blocks", args.max_blocks) +
                                   " is negative; pass a number of blocks, or 0 for no limit"};
   }
-  constexpr int64_t kLeadingDimensionLimit = int64_t{1}
-                                             << 39;  // 2^40 bytes, as TMA has for A and B
+  // 2^40 bytes, as TMA has for A and B.
+  constexpr int64_t kLeadingDimensionLimit = (int64_t{1} << 40) / sizeof(half);
   if (status.ok() && args.ldc >= kLeadingDimensionLimit) {
     return {ExitCode::kUsage, "C: " + value("ldc", args.ldc) +
                                   " makes a row pitch of 2^40 bytes or more; pass a smaller ldc"};
@@ -83,10 +85,4 @@ Status clear_result(const MatmulArguments& args, cudaStream_t stream) {
   return cuda_status(
       cudaMemset2DAsync(args.c, args.ldc * sizeof(half), 0, args.n * sizeof(half), args.m, stream),
       "setting C to zero");
-}
-
-Status cuda_status(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return {};
-  return {ExitCode::kCudaError, std::string(what) + " failed: " + cudaGetErrorName(error) + " (" +
-                                    cudaGetErrorString(error) + ")"};
 }

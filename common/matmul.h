@@ -3,6 +3,7 @@
 // computes C[m, n] = A[m, k] · B[n, k]ᵀ in fp16, accumulated in fp32, rounded to nearest even.
 #pragma once
 
+#include <ceil_div.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <status.h>
@@ -25,8 +26,6 @@ struct MatmulArguments {
   int max_blocks = 0;
 };
 
-constexpr __host__ __device__ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // True if there is nothing to multiply: C is empty, or (k = 0) all zero.
 inline bool is_trivial(const MatmulArguments& args) {
   return args.m == 0 || args.n == 0 || args.k == 0;
@@ -41,6 +40,3 @@ Status check_arguments(const MatmulArguments& args);
 
 // For trivial problems: sets the m × n region of C to zero if k = 0. Asynchronous.
 Status clear_result(const MatmulArguments& args, cudaStream_t stream);
-
-// The status of a CUDA call: `what` was being done.
-Status cuda_status(cudaError_t error, const char* what);

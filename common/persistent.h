@@ -3,9 +3,10 @@
 // needs.
 #pragma once
 
+#include <ceil_div.h>
 #include <cuda_runtime.h>
+#include <cuda_status.h>
 #include <launch.h>
-#include <matmul.h>
 #include <status.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 // Persistent blocks step through the tiles by the width of the grid, in int.
 inline Status check_tiles(int64_t tiles) {
-  constexpr int64_t kLimit = 2147483647 - 65536;
+  constexpr int64_t kLimit = kMaxGridX - 65536;
   if (tiles <= kLimit) return {};
   return {ExitCode::kUsage, "C: " + std::to_string(tiles) + " tiles; these kernels count to " +
                                 std::to_string(kLimit) + ": split the problem"};
@@ -53,6 +54,7 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   if (status.ok()) status = check_tiles(tiles);
   if (!status.ok()) return status;
   grid->x = persistent_blocks(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
+  grid->tiles_per_block = ceil_div(tiles, grid->x);
   return {};
 }
 
@@ -90,5 +92,6 @@ Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_
   if (max_blocks > 0) clusters = std::min(clusters, std::max(1, max_blocks / grid->cluster));
   if (clusters < 1) return {ExitCode::kNoDevice, "the GPU has no room for a cluster of blocks"};
   grid->x = even_rounds(tiles, clusters) * grid->cluster;
+  grid->tiles_per_block = ceil_div(tiles, clusters);
   return {};
 }

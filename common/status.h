@@ -9,7 +9,8 @@ enum class ExitCode {
   kWrongResult = 1,
   kUsage = 2,  // wrong arguments, or a problem outside the limits
   kNoDevice = 3,  // no GPU, or one that this code does not run on
-  kCudaError = 4,
+  kCudaError = 4,  // or no memory left, on the device or on the host
+  kInterrupted = 130,  // Ctrl-C, as shells count it
 };
 
 class Status {

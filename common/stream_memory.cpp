@@ -1,4 +1,4 @@
-#include <matmul.h>
+#include <cuda_status.h>
 #include <stream_memory.h>
 
 #include <map>

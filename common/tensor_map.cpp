@@ -1,3 +1,5 @@
+// The rules of TMA, and the driver's encoder behind them.
+#include <ceil_div.h>
 #include <cuda_runtime.h>
 #include <tensor_map.h>
 
@@ -7,12 +9,13 @@ namespace {
 
 constexpr int64_t kSwizzleBytes = 128;
 constexpr int64_t kPitchMultiple = 16;
+constexpr int64_t kUnit = kPitchMultiple / sizeof(half);  // elements
 constexpr int64_t kPitchLimit = int64_t{1} << 40;
 constexpr int64_t kSizeLimit = int64_t{1} << 32;
 constexpr int kBoxLimit = 256;
 
 // "lda" for "A".
-std::string leading_dimension_name(const InputMatrix& matrix) {
+std::string leading_dimension_name(const GlobalMatrix& matrix) {
   std::string name = "ld";
   for (const char* letter = matrix.name; *letter != '\0'; ++letter) {
     name += static_cast<char>(*letter - 'A' + 'a');
@@ -20,7 +23,7 @@ std::string leading_dimension_name(const InputMatrix& matrix) {
   return name;
 }
 
-Status broken_rule(const InputMatrix& matrix, const std::string& sentence) {
+Status broken_rule(const GlobalMatrix& matrix, const std::string& sentence) {
   return {ExitCode::kUsage, std::string(matrix.name) + ": " + sentence};
 }
 
@@ -36,9 +39,8 @@ EncodeTiled find_encoder() {
   return reinterpret_cast<EncodeTiled>(function);
 }
 
-}  // namespace
-
-Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns) {
+// What TMA demands of a matrix, whatever the boxes.
+Status check_matrix(const GlobalMatrix& matrix) {
   const std::string ld = leading_dimension_name(matrix);
   if (matrix.base == nullptr) {
     return broken_rule(matrix, "the pointer is null; pass device memory");
@@ -68,13 +70,26 @@ Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns
   }
   const int64_t pitch = matrix.leading_dimension * int64_t{sizeof(half)};
   if (pitch % kPitchMultiple != 0) {
-    const int64_t elements = kPitchMultiple / int64_t{sizeof(half)};
-    const int64_t padded = (matrix.leading_dimension + elements - 1) / elements * elements;
+    const int64_t padded = ceil_div(matrix.leading_dimension, kUnit) * kUnit;
     return broken_rule(matrix, "row pitch is " + std::to_string(pitch) + " bytes (" + ld + " = " +
                                    std::to_string(matrix.leading_dimension) +
                                    "); TMA needs a multiple of 16: pad " + ld + " to " +
                                    std::to_string(padded));
   }
+  return {};
+}
+
+GlobalMatrix stored_matrix(const MatmulArguments& args) {
+  return {"C", args.c, args.m, args.n, args.ldc};
+}
+
+bool has_whole_units(const MatmulArguments& args) { return args.n % kUnit == 0; }
+
+}  // namespace
+
+Status check_tensor_map(const GlobalMatrix& matrix, int box_rows, int box_columns) {
+  const Status status = check_matrix(matrix);
+  if (!status.ok()) return status;
   if (box_rows < 1 || box_rows > kBoxLimit || box_columns < 1 || box_columns > kBoxLimit) {
     return broken_rule(matrix, "the box is " + std::to_string(box_rows) + " × " +
                                    std::to_string(box_columns) +
@@ -89,7 +104,8 @@ Status check_tensor_map(const InputMatrix& matrix, int box_rows, int box_columns
   return {};
 }
 
-Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows, int box_columns) {
+Status make_tensor_map(CUtensorMap* map, const GlobalMatrix& matrix, int box_rows,
+                       int box_columns) {
   Status status = check_tensor_map(matrix, box_rows, box_columns);
   if (!status.ok()) return status;
   static const EncodeTiled encode = find_encoder();
@@ -113,11 +129,15 @@ Status make_tensor_map(CUtensorMap* map, const InputMatrix& matrix, int box_rows
                                     std::to_string(static_cast<int>(result))};
 }
 
+bool tma_can_store(const MatmulArguments& args) {
+  return has_whole_units(args) && check_matrix(stored_matrix(args)).ok();
+}
+
 Status make_store_map(CUtensorMap* map, const MatmulArguments& args, int box_rows,
                       int box_columns) {
-  if (args.n % 8 != 0) {
+  if (!has_whole_units(args)) {
     return {ExitCode::kUsage, "C: n = " + std::to_string(args.n) +
                                   "; TMA stores whole units of 8 elements: n must be a multiple"};
   }
-  return make_tensor_map(map, {"C", args.c, args.m, args.n, args.ldc}, box_rows, box_columns);
+  return make_tensor_map(map, stored_matrix(args), box_rows, box_columns);
 }

@@ -18,6 +18,7 @@ namespace harness {
 
 struct DeviceInfo {
   std::string name;
+  std::string uuid;  // which specimen; empty: not known
   int sms = 0;
   double power_limit_w = 0;  // 0: not known
   int clock_max_mhz = 0;  // 0: not known
@@ -47,8 +48,9 @@ Status synchronize();
 
 // --- memory and data ---
 
-// Device memory, freed with the object. Running out of memory ends the program with one sentence
-// (exit code 4), as every CUDA error does that is not the user's.
+// Device memory, freed with the object. Running out of it ends the program with one sentence (exit
+// code 4), as every CUDA error does that is not the user's; on the host it is std::bad_alloc, of
+// which run_problem (run.h) makes the same.
 class Buffer {
  public:
   Buffer() = default;
@@ -116,6 +118,7 @@ Observation observe();
 struct Contender {
   std::string name;
   std::function<Status()> launch;
+  std::string refusal = "";  // of a baseline that cannot run this problem: why
 };
 
 struct TimingOptions {
@@ -125,19 +128,21 @@ struct TimingOptions {
 
 struct Timing {
   std::vector<std::vector<double>> rounds_ms;  // [contender][round]
+  std::vector<int> late;  // [contender]: rounds in which even the last attempt began late
   bool throttled = false;  // heat or a fault slowed the GPU down meanwhile
 };
 
 // Times the contenders round by round, in rotating order, each launch after the same rest and an L2
-// flush. `progress` is told how many launches of how many are done.
+// flush. A sample is late where the GPU had nothing left to do before the launch reached it, so
+// that the host's latency is in the time; it is taken again a few times, then counted as late.
+// `progress` is told how many launches of how many are done.
 Status time_interleaved(const std::vector<Contender>& contenders, const TimingOptions& options,
                         const std::function<void(int, int)>& progress, Timing* timing);
 
-double median(std::vector<double> values);
-
 // What versions are measured against. On the GPU: cuBLAS by cublasGemmEx (kGemmEx), by the fastest
 // of the algorithms that cublasLt's heuristic names (kLt; found by a few trials), and the
-// WGMMA-only ceiling (kCeiling, which computes nothing). In the emulator: nothing.
+// WGMMA-only ceiling (kCeiling, which computes nothing). Each has run once; one that refused says
+// why in its `refusal`, and is not to be timed. In the emulator: nothing.
 inline constexpr const char* kGemmEx = "cublas_gemm_ex";
 inline constexpr const char* kLt = "cublas_lt";
 inline constexpr const char* kCeiling = "wgmma_ceiling";

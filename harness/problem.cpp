@@ -1,8 +1,12 @@
+// Making a problem, judging a result, and telling what is wrong with it.
+#include <ceil_div.h>
 #include <harness/problem.h>
+#include <tensor_map.h>
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace harness {
 
@@ -18,6 +22,41 @@ int64_t or_packed(int64_t leading_dimension, int64_t columns) {
 int64_t round_up(int64_t value, int64_t multiple) { return ceil_div(value, multiple) * multiple; }
 
 }  // namespace
+
+MatmulArguments sizes_of(const ProblemSize& size) {
+  MatmulArguments args;
+  args.m = size.m;
+  args.n = size.n;
+  args.k = size.k;
+  args.lda = or_packed(size.lda, size.k);
+  args.ldb = or_packed(size.ldb, size.k);
+  args.ldc = or_packed(size.ldc, size.n);
+  return args;
+}
+
+std::string problem_name(const ProblemSize& size) {
+  return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
+}
+
+Status check_limits(const ProblemSize& size) {
+  constexpr int64_t kElementLimit = int64_t{1} << 60;
+  MatmulArguments args = sizes_of(size);
+  args.a = args.b = reinterpret_cast<const half*>(uintptr_t{256});  // any that is aligned
+  Status status = check_sizes(args);
+  for (const auto& [rows, leading] :
+       {std::make_pair(args.m, args.lda), std::make_pair(args.n, args.ldb),
+        std::make_pair(args.m, args.ldc)}) {
+    const int64_t with_guards = rows + 2 * kGuardRows;
+    if (status.ok() && leading > 0 && with_guards > kElementLimit / leading) {
+      status = {ExitCode::kUsage,
+                std::to_string(rows) + " rows of " + std::to_string(leading) +
+                    " elements are beyond every memory; choose a smaller problem"};
+    }
+  }
+  if (!status.ok() || is_trivial(args)) return status;
+  status = check_tensor_map(matrix_a(args), 64, 64);
+  return status.ok() ? check_tensor_map(matrix_b(args), 64, 64) : status;
+}
 
 Problem::Guarded::Guarded(int64_t rows, int64_t leading_dimension, int64_t offset)
     : guard(round_up(std::max<int64_t>(kGuardRows * leading_dimension, 1), 128)),
@@ -35,16 +74,11 @@ Problem::Problem(const ProblemSize& size)
       b_(size.n, or_packed(size.ldb, size.k), 0),
       c_(size.m, or_packed(size.ldc, size.n), size.c_offset),
       reference_values_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)),
-      reference_magnitudes_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)) {
+      reference_magnitudes_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)),
+      args_(sizes_of(size)) {
   args_.a = a_.matrix();
   args_.b = b_.matrix();
   args_.c = c_.matrix();
-  args_.m = size.m;
-  args_.n = size.n;
-  args_.k = size.k;
-  args_.lda = or_packed(size.lda, size.k);
-  args_.ldb = or_packed(size.ldb, size.k);
-  args_.ldc = or_packed(size.ldc, size.n);
 }
 
 void Problem::generate(DataKind kind, uint64_t seed) {
@@ -53,7 +87,7 @@ void Problem::generate(DataKind kind, uint64_t seed) {
   const DataKind kind_a = kind == DataKind::kIdentity ? DataKind::kInts : kind;
   harness::generate(a_.matrix(), size_.m, size_.k, args_.lda, kind_a, 2 * seed, scale);
   harness::generate(b_.matrix(), size_.n, size_.k, args_.ldb, kind, 2 * seed + 1, scale);
-  exact_ = sums_are_exact(kind);
+  exact_ = sums_are_exact(kind, size_.k);
   reference_is_current_ = false;
 }
 

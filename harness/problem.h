@@ -3,6 +3,7 @@
 
 #include <harness/device.h>
 #include <harness/version.h>
+#include <status.h>
 
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,15 @@ struct ProblemSize {
   int64_t ldc = 0;
   int64_t c_offset = 0;  // C begins so many elements past a 256-byte boundary
 };
+
+// The sizes with leading dimensions filled in, without pointers.
+MatmulArguments sizes_of(const ProblemSize& size);
+
+// As "8192x8192x8192".
+std::string problem_name(const ProblemSize& size);
+
+// Checks a problem against the limits of all versions, and of memory, before any is asked for.
+Status check_limits(const ProblemSize& size);
 
 using MatmulFunction = std::function<Status(const MatmulArguments& args)>;
 

@@ -1,11 +1,14 @@
+// Tables and the result file. Who reads the file (tools/plot.py, tools/weave.py, and what others
+// have written) counts on its fields: add some, and change none.
 #include <harness/commit.h>
-#include <harness/options.h>
+#include <harness/median.h>
 #include <harness/results.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace harness {
@@ -24,21 +27,53 @@ std::string today() {
   return text;
 }
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[160];
-  std::snprintf(text, sizeof(text), pattern, values...);
+// As std::sprintf, but into a string of the length that it takes.
+__attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ...) {
+  std::va_list values, again;
+  va_start(values, pattern);
+  va_copy(again, values);
+  std::string text(std::vsnprintf(nullptr, 0, pattern, values), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, pattern, again);
+  va_end(again);
+  va_end(values);
   return text;
 }
 
-}  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+nlohmann::ordered_json or_null(std::optional<double> value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
+
+nlohmann::ordered_json or_null(int64_t value) {
+  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json row_of(const ContenderResult& contender, const ProblemResult& problem) {
+  nlohmann::ordered_json row = {{"name", contender.name}};
+  if (!contender.api.empty()) row["api"] = contender.api;
+  if (!contender.refusal.empty()) row["refusal"] = contender.refusal;
+  if (!contender.rounds_ms.empty()) {
+    const auto [low, high] =
+        std::minmax_element(contender.rounds_ms.begin(), contender.rounds_ms.end());
+    const double ms = median(contender.rounds_ms);
+    row["ms"] = ms;
+    row["ms_min"] = *low;
+    row["ms_max"] = *high;
+    row["tflops"] = tflops(problem.size, ms);
+    const ContenderResult* const baseline = find(problem, kCublas);
+    row["ratio_to_cublas"] = or_null(baseline ? ratio(contender, *baseline) : std::nullopt);
+    row["late"] = contender.late;
+  }
+  row["checked"] =
+      contender.checked ? nlohmann::ordered_json(*contender.checked) : nlohmann::ordered_json();
+  row["blocks"] = or_null(contender.blocks());
+  row["clusters"] =
+      or_null(contender.grid.cluster > 1 ? contender.blocks() / contender.grid.cluster : 0);
+  row["tiles_per_block"] = or_null(contender.blocks() > 0 ? contender.grid.tiles_per_block : 0);
+  row["rounds_ms"] = contender.rounds_ms;
+  return row;
+}
+
+}  // namespace
 
 double tflops(const ProblemSize& size, double ms) {
   return 2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) *
@@ -53,6 +88,13 @@ std::optional<double> ratio(const ContenderResult& contender, const ContenderRes
     ratios[i] = baseline.rounds_ms[i] / contender.rounds_ms[i];
   }
   return median(ratios);
+}
+
+bool all_right(const ProblemResult& problem) {
+  for (const ContenderResult& contender : problem.contenders) {
+    if (contender.checked == false) return false;
+  }
+  return true;
 }
 
 const ContenderResult* find(const ProblemResult& problem, const std::string& name) {
@@ -83,14 +125,16 @@ std::string describe_setup(const Results& results) {
   if (device.power_limit_w > 0) text += format(", %.0f W", device.power_limit_w);
   if (!device.driver.empty()) text += ", driver " + device.driver;
   if (!device.cuda.empty()) text += ", CUDA " + device.cuda + ", cuBLAS " + device.cublas;
-  text += format("\n%s data, %d rounds, %.0f ms rest, commit %s\n", name_of(results.data),
-                 results.timing.rounds, results.timing.rest_ms, kCommit);
+  const std::string limit =
+      results.max_blocks > 0 ? format(", --max-blocks %d", results.max_blocks) : "";
+  text += format("\n%s data, %d rounds, %.0f ms rest%s, commit %s\n", name_of(results.data),
+                 results.timing.rounds, results.timing.rest_ms, limit.c_str(), kCommit);
   if (!measures_time()) {
     return device.name +
            ": kernels run as C++, races and deadlocks are searched for; it says nothing "
            "of speed\n" +
-           name_of(results.data) + " data, seed " + std::to_string(results.seed) + ", commit " +
-           kCommit + "\n";
+           name_of(results.data) + " data, seed " + std::to_string(results.seed) + limit +
+           ", commit " + kCommit + "\n";
   }
   if (device.name.find("H200") == std::string::npos) {
     text += "The project's figures are from an H200: here, read the ratios, not the TFLOP/s.\n";
@@ -127,39 +171,68 @@ std::string format_table(const ProblemResult& problem, const std::string& agains
     }
     text += "\n";
   }
+  return text + format_notes(problem);
+}
+
+std::string format_notes(const ProblemResult& problem) {
+  std::string text;
+  for (const ContenderResult& contender : problem.contenders) {
+    if (!contender.refusal.empty()) {
+      text +=
+          "  note: " + contender.name + " does not run this problem: " + contender.refusal + "\n";
+    }
+  }
+  for (const ContenderResult& contender : problem.contenders) {
+    if (contender.late == 0) continue;
+    text +=
+        format("  note: %s: %d of %zu launches came late; their times hold latency of the host.\n",
+               contender.name.c_str(), contender.late, contender.rounds_ms.size());
+  }
   if (problem.throttled) text += "  The GPU was slowed down by heat or a fault meanwhile.\n";
   return text;
 }
 
-std::string format_observations(const ProblemResult& problem) {
-  std::string text = "\n" + size_text(problem.size) + "\n";
-  text += format("  %-22s %8s %8s %11s %11s %8s %8s %8s %8s\n", "version", "checked", "hazards",
-                 "TMA in KB", "TMA out KB", "WGMMAs", "waits", "blocked", "stages");
+std::string names_of_unlimited(const ProblemResult& problem, int max_blocks) {
+  std::string names;
   for (const ContenderResult& contender : problem.contenders) {
-    const Observation& seen = contender.seen;
-    text += format(
-        "  %-22s %8s %8llu %11.1f %11.1f %8llu %8llu %8llu %8d\n", contender.name.c_str(),
-        !contender.checked   ? "-"
-        : *contender.checked ? "yes"
-                             : "WRONG",
-        static_cast<unsigned long long>(seen.hazards),
-        static_cast<double>(seen.tma_load_bytes) / 1024,
-        static_cast<double>(seen.tma_store_bytes) / 1024,
-        static_cast<unsigned long long>(seen.wgmmas), static_cast<unsigned long long>(seen.waits),
-        static_cast<unsigned long long>(seen.waits_blocked), seen.stages_in_flight);
+    const int64_t limit = std::max(max_blocks, contender.grid.cluster);  // a cluster at least
+    if (max_blocks == 0 || contender.blocks() <= limit) continue;
+    names += (names.empty() ? "" : ", ") + contender.name;
   }
-  return text;
+  return names;
 }
 
-Status write_json(const Results& results, const std::string& path) {
+std::string format_observations(const ProblemResult& problem) {
+  std::string text = "\n" + size_text(problem.size) + "\n";
+  text += format("  %-22s %7s %7s %11s %9s %10s %7s %7s %7s %6s\n", "version", "checked", "hazards",
+                 "tiles/block", "TMA in KB", "TMA out KB", "WGMMAs", "waits", "blocked", "stages");
+  for (const ContenderResult& contender : problem.contenders) {
+    const Observation& seen = contender.seen;
+    text += format("  %-22s %7s %7" PRIu64 " %11" PRId64 " %9.1f %10.1f %7" PRIu64 " %7" PRIu64
+                   " %7" PRIu64 " %6d\n",
+                   contender.name.c_str(),
+                   !contender.checked   ? "-"
+                   : *contender.checked ? "yes"
+                                        : "WRONG",
+                   seen.hazards, contender.blocks() > 0 ? contender.grid.tiles_per_block : 0,
+                   static_cast<double>(seen.tma_load_bytes) / 1024,
+                   static_cast<double>(seen.tma_store_bytes) / 1024, seen.wgmmas, seen.waits,
+                   seen.waits_blocked, seen.stages_in_flight);
+  }
+  return text + format_notes(problem);
+}
+
+std::string json_of(const Results& results) {
   using nlohmann::ordered_json;
   const DeviceInfo& device = results.device;
   ordered_json root = {
-      {"schema", 1},
+      {"schema", 2},
       {"commit", kCommit},
       {"date", today()},
+      {"command", results.command},
       {"device",
        {{"name", device.name},
+        {"uuid", device.uuid},
         {"sms", device.sms},
         {"power_limit_w", device.power_limit_w},
         {"clock_max_mhz", device.clock_max_mhz},
@@ -167,42 +240,29 @@ Status write_json(const Results& results, const std::string& path) {
         {"cuda", device.cuda},
         {"cublas", device.cublas}}},
       {"data", name_of(results.data)},
+      {"seed", results.seed},
+      {"max_blocks", results.max_blocks},
       {"rounds", results.timing.rounds},
       {"rest_ms", results.timing.rest_ms},
       {"problems", ordered_json::array()},
   };
-  if (results.max_blocks > 0) root["max_blocks"] = results.max_blocks;
   for (const ProblemResult& problem : results.problems) {
-    ordered_json entry = {{"m", problem.size.m},
-                          {"n", problem.size.n},
-                          {"k", problem.size.k},
+    const MatmulArguments args = sizes_of(problem.size);
+    ordered_json entry = {{"m", args.m},
+                          {"n", args.n},
+                          {"k", args.k},
+                          {"lda", args.lda},
+                          {"ldb", args.ldb},
+                          {"ldc", args.ldc},
+                          {"c_offset", problem.size.c_offset},
                           {"throttled", problem.throttled},
                           {"contenders", ordered_json::array()}};
-    const ContenderResult* const baseline = find(problem, kCublas);
     for (const ContenderResult& contender : problem.contenders) {
-      ordered_json row = {{"name", contender.name}};
-      if (!contender.api.empty()) row["api"] = contender.api;
-      if (!contender.rounds_ms.empty()) {
-        const auto [low, high] =
-            std::minmax_element(contender.rounds_ms.begin(), contender.rounds_ms.end());
-        const double ms = median(contender.rounds_ms);
-        row["ms"] = ms;
-        row["ms_min"] = *low;
-        row["ms_max"] = *high;
-        row["tflops"] = tflops(problem.size, ms);
-        if (baseline != nullptr) row["ratio_to_cublas"] = ratio(contender, *baseline).value_or(0);
-      }
-      row["checked"] = contender.checked ? ordered_json(*contender.checked) : ordered_json();
-      row["rounds_ms"] = contender.rounds_ms;
-      entry["contenders"].push_back(std::move(row));
+      entry["contenders"].push_back(row_of(contender, problem));
     }
     root["problems"].push_back(std::move(entry));
   }
-  std::ofstream file(path);
-  file << root.dump(1) << "\n";
-  file.close();
-  if (file.good()) return {};
-  return {ExitCode::kUsage, "cannot write " + path + "; choose another file for --json"};
+  return root.dump(1) + "\n";
 }
 
 }  // namespace harness

@@ -4,6 +4,7 @@
 #include <harness/device.h>
 #include <harness/problem.h>
 #include <harness/random.h>
+#include <launch.h>
 
 #include <optional>
 #include <string>
@@ -13,10 +14,15 @@ namespace harness {
 
 struct ContenderResult {
   std::string name;
-  std::optional<bool> checked;  // empty: not a version, nothing to check
+  std::optional<bool> checked;  // empty: not a version, or one that refused this problem
   std::vector<double> rounds_ms;  // empty: not timed
   std::string api;  // kGemmEx or kLt, of the contender kCublas
+  std::string refusal;  // why it does not run this problem; empty: it does
+  int late = 0;  // of rounds_ms, how many began late (device.h)
+  Grid grid{0, 0};  // of a version's last launch; 0 × 0: none, or not known
   Observation seen;  // in one run; of the emulator alone
+
+  int64_t blocks() const { return grid.x * grid.y; }
 };
 
 struct ProblemResult {
@@ -25,7 +31,11 @@ struct ProblemResult {
   std::vector<ContenderResult> contenders;
 };
 
+// False if a version computed something wrong, or if the emulator stopped it.
+bool all_right(const ProblemResult& problem);
+
 struct Results {
+  std::vector<std::string> command;  // the program and its arguments
   DeviceInfo device;
   DataKind data = DataKind::kUniform;
   uint64_t seed = 1;
@@ -61,8 +71,15 @@ std::string format_table(const ProblemResult& problem, const std::string& agains
 // happened.
 std::string format_observations(const ProblemResult& problem);
 
-// Writes the results as JSON (docs/results/README.md has the schema). kUsage if the file cannot be
-// written.
-Status write_json(const Results& results, const std::string& path);
+// A line for each contender that refused the problem, and for times that are worth less than the
+// others; empty if there is nothing to say. format_table has them below the table.
+std::string format_notes(const ProblemResult& problem);
+
+// The names of the versions that ran more blocks than `max_blocks` (0: no limit) allows: their
+// blocks compute one tile each, whatever the limit. With commas between them.
+std::string names_of_unlimited(const ProblemResult& problem, int max_blocks);
+
+// The results as JSON; docs/results/README.md has the schema.
+std::string json_of(const Results& results);
 
 }  // namespace harness

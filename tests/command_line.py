@@ -4,8 +4,10 @@ import subprocess
 FAILURES = []
 
 
-def run(program, *words):
-    return subprocess.run([program, *words], capture_output=True, text=True)
+def run(program, *words, **changes):
+    """Standard output and error are captured, unless `changes` say otherwise."""
+    return subprocess.run([program, *words], **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                                                "text": True, **changes})
 
 
 def expect(what, condition, result):

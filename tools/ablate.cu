@@ -1,6 +1,7 @@
 // Ablations: a version beside copies of itself that differ in one thing each, interleaved as in
 // compare. Stages and group sizes are template arguments; everything else is a patch under
 // tools/ablations, applied to a copy of kernel.cu when this is built.
+#include <harness/program.h>
 #include <harness/run.h>
 #include <harness/versions.h>
 
@@ -90,7 +91,7 @@ int run_ablations(int argc, char** argv) {
                 {ExitCode::kUsage, "say what to take apart, one of:" + names +
                                        "; then options as for compare (see compare --help)"});
   }
-  CompareOptions options;
+  RunOptions options;
   bool done = false;
   const Status status = parse_compare(argc - 1, argv + 1, &options, &done);
   if (!status.ok() || done) return status.ok() ? 0 : fail(program, status);
@@ -98,6 +99,8 @@ int run_ablations(int argc, char** argv) {
     return fail(program,
                 {ExitCode::kUsage, "--versions is of compare; an ablation has its own list"});
   }
+  options.command.assign(argv, argv + argc);
+  options.command[0] = program;
   if (options.problems_are_default) options.problems = {{8192, 8192, 8192}, {4096, 4096, 4096}};
   const std::vector<Version>& variants = chosen->second;
   return run_problems(program, variants, options, [&](const ProblemResult& problem) {
@@ -108,4 +111,6 @@ int run_ablations(int argc, char** argv) {
 }  // namespace
 }  // namespace harness
 
-int main(int argc, char** argv) { return harness::run_ablations(argc, argv); }
+int main(int argc, char** argv) {
+  return harness::run_program("ablate", [&] { return harness::run_ablations(argc, argv); });
+}

@@ -1,4 +1,5 @@
 // Checks and times every version and cuBLAS on a list of problems; --help says more.
+#include <harness/program.h>
 #include <harness/run.h>
 #include <harness/versions.h>
 
@@ -13,7 +14,7 @@ bool means(const std::string& name, const Version& version) {
 
 int run_compare(int argc, char** argv) {
   const std::string program = "compare";
-  CompareOptions options;
+  RunOptions options;
   bool done = false;
   const Status status = parse_compare(argc, argv, &options, &done);
   if (!status.ok() || done) return status.ok() ? 0 : fail(program, status);
@@ -38,4 +39,6 @@ int run_compare(int argc, char** argv) {
 }  // namespace
 }  // namespace harness
 
-int main(int argc, char** argv) { return harness::run_compare(argc, argv); }
+int main(int argc, char** argv) {
+  return harness::run_program("compare", [&] { return harness::run_compare(argc, argv); });
+}

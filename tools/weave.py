@@ -1,6 +1,6 @@
 """Writes into README.md and docs/*.md what they quote from sources and result files.
 
-A quoted part stands between two comments and is replaced whole:
+A quoted part stands between two comments, each alone on its line, and is replaced whole:
   <!-- weave: ladder v* -->                   one row a version: its idea, its size, its chapter
   <!-- weave: results compare-h200.json -->   the table of a result file
   <!-- weave: order compare-h200.json compare-h200-2.json compare-h200-3.json -->
@@ -24,447 +24,163 @@ A quoted part stands between two comments and is replaced whole:
   <!-- end -->
 What is not in the files (yet) reads "(not measured yet)".
 
-Also draws docs/figures (tools/plot.py), where there is matplotlib.
+Also draws the figures of docs/figures that are not fresh (plot.py; needs matplotlib), and fails if
+docs/emulator.md leaves a check of the emulator out.
 
-usage: weave.py [--check]   (--check: change nothing, fail if something would change)
+Pages are written after all of them have been woven: a mistake in one leaves all as they were.
+Exit codes: 0 good, 1 something is not fresh or a page cannot be woven, 2 usage or a result file that
+cannot be read.
 """
-import difflib
-import json
+import sys
+
+sys.dont_write_bytecode = True
+
+import argparse
+import inspect
 import os
 import pathlib
 import re
-import statistics
-import sys
 
 import plot
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "docs" / "results"
-PART = re.compile(r"(<!-- weave: (\w+) (.*?) -->\n).*?(<!-- end -->)", re.S)
-NOT_YET = "(not measured yet)"
-NOT_MEASURED = NOT_YET + "\n"
-CHECKS = ROOT / "emulator" / "src" / "report.cpp"
-ZOO = ROOT / "tests" / "emulator" / "zoo.txt"
-LARGE = 4096**3  # multiply-adds
-APIS = {"cublas_gemm_ex": "cublasGemmEx", "cublas_lt": "cublasLt"}
-
-
-def link(target, folder, text=None):
-    """A link to a file of this repository from a page in `folder`."""
-    relative = pathlib.PurePath(os.path.relpath(target, folder)).as_posix()
-    return f"[{text or relative}]({relative})"
-
-
-def table(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head),
-            *("| " + " | ".join(row) + " |" for row in rows)]
-
-
-def read_kernel(version):
-    return (ROOT / version / "kernel.cu").read_text(encoding="utf-8").splitlines()
-
-
-def changed_lines(before, after):
-    diff = [line[0] for line in difflib.unified_diff(before, after, lineterm="", n=0)
-            if not line.startswith(("---", "+++"))]
-    return f"−{diff.count('-')} / +{diff.count('+')}"
-
-
-def ladder(pattern="v*"):
-    """The versions, in order."""
-    return sorted((path.parent.name for path in ROOT.glob(f"{pattern}/kernel.cu")),
-                  key=lambda name: int(re.match(r"v(\d+)_", name)[1]))
-
-
-def idea_of(text):
-    """What the lines at the top of kernel.cu say of it."""
-    head = " ".join(line[3:] for line in text[:2])
-    return re.match(r"v\d+: (.*?)\.? Chapter:", head)[1]
-
-
-def ladder_table(pattern, folder):
-    versions = ladder(pattern)
-    rows = []
-    before = None
-    for version in versions:
-        text = read_kernel(version)
-        chapter = ROOT / "docs" / f"{version}.md"
-        rows.append([link(ROOT / version / "kernel.cu", folder, version), idea_of(text),
-                     str(len(text)),
-                     changed_lines(before, text) if before else "–",
-                     link(chapter, folder) if chapter.exists() else "–"])
-        before = text
-    head = ["version", "its idea", "lines of kernel.cu", "changed lines", "chapter"]
-    return "\n".join(table(head, rows)) + "\n"
-
-
-def read_results(name):
-    path = RESULTS / name
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def contenders_of(problem):
-    return {entry["name"]: entry for entry in problem["contenders"]}
-
-
-def versions_of(root):
-    """The contenders that are kernels of this repository, in the order measured."""
-    return list(dict.fromkeys(entry["name"] for problem in root["problems"]
-                              for entry in problem["contenders"]
-                              if re.match(r"v\d+_", entry["name"])))
-
-
-def describe_run(root):
-    """Where, with what and how often a result was measured."""
-    device = root["device"]
-    checked = all(contender["checked"] in (True, None)
-                  for problem in root["problems"] for contender in problem["contenders"])
-    return (f"median of {root['rounds']} rounds. {device['name']}, {device['power_limit_w']:.0f} W, "
-            f"driver {device['driver']}, CUDA {device['cuda']}, cuBLAS {device['cublas']}, "
-            f"{root['data']} data, {root['date']}, commit {root['commit']}; "
-            + ("every result checked" if checked else "NOT every result was right"))
-
-
-def rounds_ratio(slow, fast):
-    """Times of `slow` over times of `fast`, round by round."""
-    return [a / b for a, b in zip(slow["rounds_ms"], fast["rounds_ms"])]
-
-
-def median_and_range(ratios):
-    if not ratios:
-        return "–"
-    return f"{statistics.median(ratios):.3f} [{min(ratios):.3f} – {max(ratios):.3f}]"
-
-
-def ratio_cell(entry):
-    if entry is None or "ms" not in entry:
-        return "wrong" if entry and entry["checked"] is False else "–"
-    return f"{entry['ratio_to_cublas']:.3f} ({entry['tflops']:.0f})"
-
-
-def results_table(name, folder):
-    """One row a version, one column a problem: the ratio to cuBLAS, and TFLOP/s. Which of the two
-    ways of asking cuBLAS is `cublas`, and which the other contender, differs between problems."""
-    root = read_results(name)
-    if root is None:
-        return NOT_MEASURED
-    problems = [contenders_of(problem) for problem in root["problems"]]
-    rows = [[version] + [ratio_cell(entries.get(version)) for entries in problems]
-            for version in versions_of(root)]
-    rows += [[version] + [NOT_YET] * len(problems)
-             for version in ladder() if version not in versions_of(root)]
-    best, other = ["**cuBLAS**"], ["cuBLAS, asked the other way"]
-    for entries in problems:
-        cublas = entries["cublas"]
-        best.append(f"**1** ({cublas['tflops']:.0f}) {APIS[cublas['api']]}")
-        rest = [api for api in APIS if api in entries]
-        other.append(f"{ratio_cell(entries[rest[0]])} {APIS[rest[0]]}" if rest else "–")
-    rows += [best, other]
-    rows.append(["WGMMA alone"] + [ratio_cell(entries.get("wgmma_ceiling"))
-                                   for entries in problems])
-    head = ["version"] + [plot.size_of(problem) for problem in root["problems"]]
-    text = (f"Ratio to cuBLAS in the same round (above 1: faster than cuBLAS), in brackets TFLOP/s; "
-            f"{describe_run(root)}; raw times in {link(RESULTS / name, folder)}. 1 is the better of "
-            f"`cublasGemmEx` and the best of cublasLt's heuristics, size by size. \"WGMMA alone\": as "
-            f"many WGMMAs on operands that are already in shared memory; no matmul, a ceiling.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-def order_table(words, folder):
-    """One row a step, one column a problem: what each process says of the step."""
-    names = [word for word in words.split() if word.endswith(".json")]
-    only = [word for word in words.split() if not word.endswith(".json")]
-    roots = [read_results(name) for name in names]
-    if None in roots:
-        return NOT_MEASURED
-    versions = versions_of(roots[0])
-    versions += [version for version in ladder() if version not in versions]
-    rows = []
-    for before, after in zip(versions, versions[1:]):
-        if only and after not in only:
-            continue
-        row = [f"{before} → {after}"]
-        for index in range(len(roots[0]["problems"])):
-            entries = [contenders_of(root["problems"][index]) for root in roots]
-            if any(before not in each or after not in each for each in entries):
-                row.append(NOT_YET)
-                continue
-            ratios = [rounds_ratio(each[before], each[after]) for each in entries]
-            if not all(ratios):
-                row.append("–")
-                continue
-            medians = [statistics.median(each) for each in ratios]
-            verdict = ("faster" if min(medians) > 1 else
-                       "slower" if max(medians) < 1 else "undecided")
-            row.append(f"**{verdict}** " + ", ".join(f"{each:.3f}" for each in medians))
-        rows.append(row)
-    head = ["step"] + [plot.size_of(problem) for problem in roots[0]["problems"]]
-    files = ", ".join(link(RESULTS / name, folder, name) for name in names)
-    text = (f"Time before / time after, median over the rounds, in {len(names)} fresh processes "
-            f"({files}); faster or slower: in all {len(names)}.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-def means_table(words, folder):
-    """One row a version, one column a process: the geometric mean over the large problems."""
-    names = words.split()
-    roots = [read_results(name) for name in names]
-    if None in roots:
-        return NOT_MEASURED
-    large = [[problem for problem in root["problems"]
-              if problem["m"] * problem["n"] * problem["k"] >= LARGE] for root in roots]
-    rows = []
-    for version in versions_of(roots[0]):
-        row = [version]
-        for problems in large:
-            entries = [contenders_of(problem).get(version, {}) for problem in problems]
-            row.append(f"{statistics.geometric_mean(e['ratio_to_cublas'] for e in entries):.3f}"
-                       if entries and all("ms" in entry for entry in entries) else "–")
-        rows.append(row)
-    head = ["version"] + [link(RESULTS / name, folder, name) for name in names]
-    text = (f"Ratio to cuBLAS, geometric mean over {', '.join(map(plot.size_of, large[0]))}: the "
-            f"{len(large[0])} sizes of at least 4096³ multiply-adds.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-def steps_table(words, _folder):
-    """One row a problem: two contenders and cuBLAS, and what the step from one to the other buys."""
-    name, before, after = words.split()
-    root = read_results(name)
-    if root is None or not {before, after} <= set(versions_of(root)):
-        return NOT_MEASURED
-    rows = []
-    for problem in root["problems"]:
-        entries = contenders_of(problem)
-        rows.append([plot.size_of(problem)]
-                    + [f"{entries[each]['ms']:.4f}" if "ms" in entries[each] else "–"
-                       for each in (before, after, "cublas")]
-                    + [f"{entries[each]['ratio_to_cublas']:.3f}" if "ms" in entries[each] else "–"
-                       for each in (before, after)]
-                    + [median_and_range(rounds_ratio(entries[before], entries[after]))])
-    head = ["size", f"{before} ms", f"{after} ms", "cuBLAS ms", f"{before} / cuBLAS",
-            f"{after} / cuBLAS", "the step [min – max]"]
-    text = (f"Medians in ms; ratios of times in the same round (above 1: faster than cuBLAS, and for "
-            f"the step: {after} faster than {before}); {describe_run(root)}.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-def ablation_table(name, folder):
-    """One row a variant, three columns a problem. The first contender is the default; a variant that
-    is a patch is linked to it."""
-    root = read_results(name)
-    if root is None:
-        return NOT_MEASURED
-    versions = versions_of(root)
-    rows = []
-    for version in versions:
-        patch = ROOT / "tools" / "ablations" / (re.sub(r"_stages_\d+$", "", version) + ".patch")
-        row = [link(patch, folder, version) if patch.exists() else version]
-        for problem in root["problems"]:
-            entries = contenders_of(problem)
-            entry = entries[version]
-            row += ([f"{entry['ms']:.4f}",
-                     "1" if version == versions[0] else
-                     median_and_range(rounds_ratio(entries[versions[0]], entry)),
-                     f"{entry['ratio_to_cublas']:.3f}"] if "ms" in entry else ["wrong", "–", "–"])
-        rows.append(row)
-    head = ["variant"]
-    for problem in root["problems"]:
-        head += [f"{plot.size_of(problem)}: ms", f"× {versions[0]} [min – max]", "/ cuBLAS"]
-    text = (f"× {versions[0]}: its time / the variant's in the same round, above 1: the variant is "
-            f"faster; {describe_run(root)}; raw times in {link(RESULTS / name, folder)}.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-COUNTERS = {
-    "time_ms": ("ms", ".3f"),
-    "tensor_pipe_pct": ("tensor pipe busy, %", ".1f"),
-    "sm_clock_ghz": ("SM clock, GHz", ".3f"),
-    "dram_read_gb": ("read from DRAM, GB", ".2f"),
-    "dram_pct": ("DRAM busy, %", ".0f"),
-    "l2_gb": ("through L2, GB", ".1f"),
-    "l2_hit_pct": ("L2 hits, %", ".0f"),
-}
-
-
-def counters_table(words, folder):
-    name, *only = words.split()
-    root = read_results(name)
-    if root is None:
-        return NOT_MEASURED
-    m, n, k = map(int, root["size"].split("x"))
-    rows = [[version] + [format(values[key], form) for key, (_, form) in COUNTERS.items()]
-            for version, values in root["versions"].items() if not only or version in only]
-    rows += [[version, NOT_YET] + ["–"] * (len(COUNTERS) - 1)
-             for version in only if version not in root["versions"]]
-    head = [plot.size_of({"m": m, "n": n, "k": k})] + [title for title, _ in COUNTERS.values()]
-    text = (f"One launch of each under Nsight Compute, clocks left alone, {root['device']}; metrics "
-            f"by name in {link(RESULTS / name, folder)}.")
-    return "\n".join([*table(head, rows), "", text]) + "\n"
-
-
-def kernel_diff(words, _folder):
-    before, after = words.split()
-    paths = [f"{version}/kernel.cu" for version in (before, after)]
-    diff = difflib.unified_diff(read_kernel(before), read_kernel(after), *paths, lineterm="")
-    return "```diff\n" + "\n".join(diff) + "\n```\n"
-
-
-def indent(line):
-    return len(line) - len(line.lstrip())
-
-
-def kernel_code(words, _folder):
-    version, _, span = words.partition(" ")
-    first, last = span.split(" .. ")
-    text = read_kernel(version)
-    start = next(i for i, line in enumerate(text) if first in line)
-    end = next(i for i in range(start, len(text)) if last in text[i])
-    # The braces that close what was opened in between belong to it.
-    while re.fullmatch(r"\s*\};?", text[end + 1]) and indent(text[end + 1]) >= indent(text[start]):
-        end += 1
-    return "```cuda\n" + "\n".join(text[start:end + 1]) + "\n```\n"
-
-
-def read_text(name):
-    path = RESULTS / name
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
-
-
-def figure(version, folder):
-    """The figure is drawn once the newest results have the version."""
-    root = read_results("compare-h200.json")
-    numbers = [name.split("_")[0] for name in versions_of(root)] if root else []
-    if version not in numbers:
-        return NOT_MEASURED
-    done, later = numbers[:numbers.index(version) + 1], numbers[numbers.index(version) + 1:]
-    span = lambda names: names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-    path = link(ROOT / "docs" / "figures" / f"progress-{version}.svg", folder,
-                f"TFLOP/s at {plot.size_of(root['problems'][0])} of {span(done)}"
-                + (f" ({span(later)} hollow)" if later else "") + ", cuBLAS and WGMMA alone")
-    return f"!{path}\n"
-
-
-def report_text(name, _folder):
-    """The report with the command that prints it. A bug's number is its place in the zoo today."""
-    text = read_text(name)
-    if text is None:
-        return NOT_MEASURED
-    bugs = [line[4:] for line in ZOO.read_text(encoding="utf-8").splitlines()
-            if line.startswith("bug ")]
-    if text[0] not in bugs:
-        return f"(the zoo has no such bug any more: renew docs/results/{name})\n"
-    command = f"$ ./run zoo --show {bugs.index(text[0])}"
-    return "\n".join(["```console", command, *text, "```"]) + "\n"
-
-
-def table_rows(name, only):
-    """The rows of a table that a program printed, as lists of cells; those of some versions."""
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")]
-            for line in read_text(name) or [] if re.match(r"\| ([ \d]+ \| )?v\d+_", line)]
-    return [row for row in rows if not only or any(version in row for version in only)]
-
-
-def zoo_table(words, _folder):
-    name, *only = words.split()
-    rows = table_rows(name, only)
-    if not rows:
-        return NOT_MEASURED
-    rows = [row if not only else [row[0], *row[2:]] for row in rows]
-    head = ["`--show`", "version", "bug", "found", "as (on how many seeds)"]
-    if only:
-        head.remove("version")
-    return "\n".join(table(head, rows)) + "\n"
-
-
-def mutations_table(words, _folder):
-    """Without line numbers: they would change with every kernel."""
-    name, *only = words.split()
-    rows = table_rows(name, only)
-    if not rows:
-        return NOT_MEASURED
-    cells = []
-    for version, _line, removed, caught, how in rows:
-        cut = "…" if len(removed) >= 72 else ""
-        cells.append([version, f"`{removed}{cut}`", caught, how])
-    return "\n".join(table(["version", "removed", "caught", "as (on how many seeds)"], cells)) + "\n"
-
-
-def program_text(words, _folder):
-    name, _, first = words.partition(" ")
-    text = read_text(name)
-    if text is None:
-        return NOT_MEASURED
-    start = next(i for i, line in enumerate(text) if line.startswith(first))
-    return "\n".join(["```text", *text[start:], "```"]) + "\n"
-
-
-def unexplained_checks():
-    """Names of checks that the emulator's page does not hold."""
-    page = (ROOT / "docs" / "emulator.md").read_text(encoding="utf-8")
-    names = re.findall(r"case Check::\w+:\n\s+return \"(.*)\";", CHECKS.read_text(encoding="utf-8"))
-    return [name for name in names if f"| {name} |" not in page]
-
+from weaving import quotes, tables
+from weaving.checks import PAGE, unexplained
+from weaving.results import Fault, Unreadable, versions_of
+from weaving.tree import Tree
 
 WEAVERS = {
-    "ladder": ladder_table,
-    "results": results_table,
-    "order": order_table,
-    "means": means_table,
-    "steps": steps_table,
-    "ablation": ablation_table,
-    "counters": counters_table,
-    "diff": kernel_diff,
-    "code": kernel_code,
-    "figure": figure,
-    "report": report_text,
-    "zoo": zoo_table,
-    "mutations": mutations_table,
-    "text": program_text,
+    "ladder": quotes.ladder_table,
+    "results": tables.results_table,
+    "order": tables.order_table,
+    "means": tables.means_table,
+    "steps": tables.steps_table,
+    "ablation": tables.ablation_table,
+    "counters": tables.counters_table,
+    "diff": quotes.kernel_diff,
+    "code": quotes.kernel_code,
+    "figure": quotes.figure,
+    "report": quotes.report_text,
+    "zoo": quotes.zoo_table,
+    "mutations": quotes.mutations_table,
+    "text": quotes.program_text,
 }
+BEGIN = re.compile(r"<!-- weave: (\w+)(?: (\S|\S.*\S))? -->")
+END = "<!-- end -->"
+# What looks like a marker must be one; in prose it stands behind a backtick.
+MARKER = re.compile(r"(?<!`)<!--\s*(?:weave|end)\b", re.I)
 
 
-def weave(text, folder):
-    return PART.sub(lambda part: part[1] + WEAVERS[part[2]](part[3], folder) + part[4], text)
+def woven(tree, folder, name, words):
+    """The text of one part."""
+    if name not in WEAVERS:
+        raise Fault(f"there is no weaver '{name}'; there are: {', '.join(WEAVERS)}")
+    parameters = list(inspect.signature(WEAVERS[name]).parameters.values())[2:]
+    named = [each for each in parameters if each.kind != each.VAR_POSITIONAL]
+    if len(words) < len(named) or (len(words) > len(named) and named == parameters):
+        example = re.search(rf"<!-- weave: {name} .*? -->", __doc__)[0]
+        raise Fault(f"'{name}' does not take {len(words)} words; write for example {example}")
+    text = WEAVERS[name](tree, folder, *words)
+    if MARKER.search(text):
+        raise Fault("what it quotes holds a marker itself")
+    return text
 
 
-def figures():
-    """docs/figures: the whole ladder, and for each version the ladder up to it."""
-    root = read_results("compare-h200.json")
-    if root is None or not plot.available():
+def weave(tree, page, faults):
+    """The page with every quoted part renewed; whatever is wrong is appended to `faults`."""
+    def fault(number, wrong):
+        faults.append(type(wrong)(f"{page.relative_to(tree.root)}:{number}: {wrong}"))
+
+    fresh = []
+    part = None  # the line where the part that we are in begins
+    for number, line in enumerate(tree.read(page.relative_to(tree.root)).split("\n"), 1):
+        begin = BEGIN.fullmatch(line)
+        if begin and part is None:
+            part = number
+            fresh.append(line)
+            try:
+                words = begin[2].split(" ") if begin[2] else []
+                fresh += woven(tree, page.parent, begin[1], words)[:-1].split("\n")
+            except Fault as wrong:
+                fault(number, wrong)
+        elif begin:
+            fault(number, Fault(f"a part begins inside that of line {part}, whose {END} is missing"))
+        elif line == END:
+            if part is None:
+                fault(number, Fault(f"{END} stands without a part that it could end"))
+            part = None
+            fresh.append(line)
+        elif MARKER.search(line):
+            fault(number, Fault(f"a marker stands alone on its line and reads '<!-- weave: NAME "
+                                f"WORDS -->' or '{END}'"))
+        elif part is None:
+            fresh.append(line)
+    if part is not None:
+        fault(part, Fault(f"this part has no {END}"))
+    return "\n".join(fresh)
+
+
+def figures(tree):
+    """What each file of docs/figures shows: the whole ladder, and the ladder up to each version."""
+    root = tree.measured("compare-h200.json")
+    if root is None:
         return {}
-    folder = ROOT / "docs" / "figures"
-    drawn = {folder / "progress.svg": plot.progress(root)}
+    folder = tree.docs / "figures"
+    shown = {folder / "progress.svg": plot.progress(root)}
     for version in versions_of(root):
-        drawn[folder / f"progress-{version.split('_')[0]}.svg"] = plot.progress(root, upto=version)
-    return drawn
+        shown[folder / f"progress-{version.split('_')[0]}.svg"] = plot.progress(root, upto=version)
+    return shown
 
 
-def main():
-    check = "--check" in sys.argv[1:]
-    fresh = {}
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        if path.exists():
-            fresh[path] = weave(path.read_text(encoding="utf-8"), path.parent)
-    fresh.update(figures())
-    stale = []
+def text_of(path):
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def write(path, text):
+    """All of it or nothing, whatever happens meanwhile."""
+    path.parent.mkdir(exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
+def main(arguments, root=pathlib.Path(__file__).resolve().parent.parent):
+    parser = argparse.ArgumentParser(prog="weave.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true",
+                        help="change nothing, fail if something would change")
+    check = parser.parse_args(arguments).check
+    tree = Tree(root)
+    faults = []
+    pages, shown = {}, {}
+    try:
+        pages = {page: weave(tree, page, faults) for page in tree.pages()}
+        shown = figures(tree)
+        faults += [Fault(f"{PAGE} does not explain the check '{name}'") for name in unexplained(tree)]
+    except Fault as wrong:
+        faults.append(wrong)
+    pages = {page: text for page, text in pages.items() if text != text_of(page)}
+    reasons = {path: plot.stale_because(text_of(path), what) for path, what in shown.items()}
+    stale = {path: reason for path, reason in reasons.items() if reason}
+    if check:
+        faults += [Fault(f"{page.relative_to(root)} is not fresh; run ./run docs") for page in pages]
+        faults += [Fault(f"{path.relative_to(root)} is not fresh, {reason}; run ./run docs")
+                   for path, reason in stale.items()]
+    if faults:
+        for wrong in dict.fromkeys(map(str, faults)):
+            print("weave:", wrong.replace(f"{root}/", ""), file=sys.stderr)
+        return 2 if any(isinstance(wrong, Unreadable) for wrong in faults) else 1
+    if check:
+        return 0
+    can_draw = plot.available()
+    fresh = {**pages, **{path: plot.stamped(shown[path]) for path in stale if can_draw}}
     for path, text in fresh.items():
-        now = path.read_text(encoding="utf-8") if path.exists() else None
-        if now == text:
-            continue
-        if check and now and path.suffix == ".svg" and plot.made_by_another(now):
-            continue  # the same figure in other words, perhaps
-        stale.append(str(path.relative_to(ROOT)))
-        if not check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    if stale:
-        print(("not fresh, run './run docs': " if check else "renewed: ") + ", ".join(stale))
-    unexplained = unexplained_checks()
-    if unexplained:
-        print("docs/emulator.md does not explain: " + "; ".join(unexplained))
-    return 1 if unexplained or (stale and check) else 0
+        write(path, text)
+        print(f"renewed: {path.relative_to(root)}")
+    if stale and not can_draw:
+        print(f"weave: {len(stale)} figures are to be drawn anew and matplotlib was not found; "
+              f"install python3-matplotlib", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

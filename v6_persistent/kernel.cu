@@ -199,10 +199,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok() && is_trivial(args)) return clear_result(args, stream);
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), 64, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b, matrix_b(args), kBlockN, kBlockK);
+  const bool c_by_tma = tma_can_store(args);
+  if (status.ok() && c_by_tma) status = make_store_map(&map_c, args, 64, kStoreN);
   if (!status.ok()) return status;
-  status = make_store_map(&map_c, args, 64, kStoreN);
-  const bool c_by_tma = status.ok();
-  if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
   const Rasterization raster(ceil_div(args.n, kBlockN), ceil_div(args.m, kBlockM), kGroupSize);
   Grid grid;

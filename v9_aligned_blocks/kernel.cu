@@ -268,10 +268,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   if (status.ok()) status = make_tensor_map(&map_a, matrix_a(args), Tile::kBlockM, kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b0, matrix_b(args), Tile::kShareN[0], kBlockK);
   if (status.ok()) status = make_tensor_map(&map_b1, matrix_b(args), Tile::kShareN[1], kBlockK);
+  const bool c_by_tma = tma_can_store(args);
+  if (status.ok() && c_by_tma) status = make_store_map(&map_c, args, 64, kStoreN);
   if (!status.ok()) return status;
-  status = make_store_map(&map_c, args, 64, kStoreN);
-  const bool c_by_tma = status.ok();
-  if (!c_by_tma && status.code() != ExitCode::kUsage) return status;
 
   const Rasterization raster(ceil_div(args.n, Tile::kBlockN),
                              ceil_div(args.m, Tile::kBlockM * kClusterBlocks), Tile::kGroupSize);

@@ -1,5 +1,6 @@
 // Thread block clusters: blocks that run at the same time and reach each other's shared memory.
 // One function is one instruction, but where it says otherwise.
+// The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <cuda.h>

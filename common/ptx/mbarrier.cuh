@@ -3,6 +3,7 @@
 // pending arrivals and its pending transaction bytes are both zero. A wait names the parity
 // (phase % 2) of the phase that it waits for.
 // One function is one instruction; mbarrier_wait_parity is a loop around one.
+// The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <source_line.h>
@@ -60,8 +61,9 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(MBarrier* barrier, uin
 }
 
 // mbarrier.try_wait.parity: true once the phase with this parity has completed; may first suspend
-// the thread for a while. What was released by the arrivals is then visible (acquire.cta, the
-// default). Any thread. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
+// the thread for a while (a further operand, unused here, would hint how long). What was released
+// by the arrivals is then visible (acquire.cta, the default). Any thread. PTX ISA,
+// "mbarrier.test_wait / mbarrier.try_wait".
 __device__ __forceinline__ bool mbarrier_try_wait_parity(MBarrier* barrier, uint32_t parity) {
   uint32_t complete;
   asm volatile(

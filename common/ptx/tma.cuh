@@ -1,6 +1,7 @@
 // TMA: the unit that copies boxes of a tensor between global and shared memory while the threads
 // go on. What a box is, the tensor map says (common/tensor_map.h).
 // One function is one instruction.
+// The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <cuda.h>

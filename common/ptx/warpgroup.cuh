@@ -1,4 +1,5 @@
 // The block, its warps and warp groups: who a thread is, and the memory that a block shares.
+// The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -6,6 +7,7 @@
 #include <shared_address.cuh>
 
 #include <cstdint>
+#include <cstring>
 
 namespace ptx {
 
@@ -53,7 +55,11 @@ __device__ __forceinline__ int shfl_sync_idx(int value, int lane) {
 // next of each matrix. One whole warp. PTX ISA, "stmatrix".
 __device__ __forceinline__ void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1,
                                                  half2 matrix2, half2 matrix3) {
-  const auto bits = [](half2 pair) { return *reinterpret_cast<const uint32_t*>(&pair); };
+  const auto bits = [](half2 pair) {
+    uint32_t word;
+    memcpy(&word, &pair, sizeof(word));
+    return word;
+  };
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
                    shared_address(row)),
                "r"(bits(matrix0)), "r"(bits(matrix1)), "r"(bits(matrix2)), "r"(bits(matrix3))

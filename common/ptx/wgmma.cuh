@@ -1,6 +1,7 @@
 // WGMMA: matrix products of a warp group (four warps, the first a multiple of four), on operands in
 // shared memory, accumulated in registers, running while the threads go on.
 // One function is one instruction. All are executed by every thread of the warp group, converged.
+// The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <registers_changed.cuh>

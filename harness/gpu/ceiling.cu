@@ -4,6 +4,7 @@
 #include <harness/gpu/ceiling.h>
 #include <launch.h>
 #include <matrix_descriptor.cuh>
+#include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
 
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   };
   fill(smem.a[0], sizeof(smem.a) / 16, a, a_units);
   fill(smem.b, sizeof(smem.b) / 16, b, b_units);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // WGMMA reads what threads wrote
+  ptx::fence_proxy_async();  // WGMMA reads what threads wrote
   __syncthreads();
   float acc[128];
   for (int step = 0; step < steps; ++step) {

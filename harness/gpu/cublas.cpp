@@ -1,3 +1,5 @@
+// cuBLAS, asked both ways. Nothing here is tuned to make it slow: 32 MiB of workspace, its own
+// choices.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <harness/device.h>

@@ -1,10 +1,13 @@
 // harness/device.h on a Hopper GPU.
+#include <cuda_status.h>
+#include <globaltimer.cuh>
 #include <harness/device.h>
 #include <harness/gpu/ceiling.h>
 #include <harness/gpu/cublas.h>
 #include <harness/gpu/cuda_check.h>
 #include <harness/gpu/nvml.h>
 #include <harness/judge.h>
+#include <harness/median.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,14 +17,6 @@
 #include <utility>
 
 namespace harness {
-
-void check_cuda(cudaError_t error, const char* expression, const char* file, int line) {
-  if (error == cudaSuccess) return;
-  std::fflush(stdout);
-  std::fprintf(stderr, "CUDA error: %s: %s\n  from %s\n  at %s:%d\n", cudaGetErrorName(error),
-               cudaGetErrorString(error), expression, file, line);
-  std::exit(static_cast<int>(ExitCode::kCudaError));
-}
 
 namespace {
 
@@ -70,6 +65,7 @@ Status open_device(const DeviceOptions& options, DeviceInfo* info) {
   info->power_limit_w = nvml.power_limit_w();
   info->clock_max_mhz = nvml.clock_max_mhz();
   info->driver = nvml.driver();
+  info->uuid = nvml.uuid();
   return {};
 }
 
@@ -227,11 +223,9 @@ __global__ void count_changed_kernel(const half* buffer, int64_t count, uint16_t
 
 // Keeps the GPU busy for about this long.
 __global__ void delay_kernel(uint64_t nanoseconds) {
-  uint64_t start, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - start < nanoseconds);
+  const uint64_t start = globaltimer();
+  while (globaltimer() - start < nanoseconds) {
+  }
 }
 
 void finish_launch() {
@@ -318,6 +312,7 @@ Status time_interleaved(const std::vector<Contender>& contenders, const TimingOp
   CUDA_CHECK(cudaEventCreate(&stop));
   const int count = static_cast<int>(contenders.size());
   timing->rounds_ms.assign(count, {});
+  timing->late.assign(count, 0);
   timing->throttled = false;
   Status status;
   // Round -1 loads modules and plans; it is not counted. Rounds begin at another contender each,
@@ -346,6 +341,7 @@ Status time_interleaved(const std::vector<Contender>& contenders, const TimingOp
         status = {status.code(), contenders[contender].name + ": " + status.message()};
       }
       if (!status.ok() || round < 0) continue;
+      if (late) ++timing->late[contender];
       timing->throttled = timing->throttled || Nvml::current().is_throttled();
       float ms = 0;
       CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
@@ -358,34 +354,57 @@ Status time_interleaved(const std::vector<Contender>& contenders, const TimingOp
   return status;
 }
 
-Status baselines(const MatmulArguments& args, const TimingOptions& options,
-                 std::vector<Contender>* found) {
+namespace {
+
+// Runs it once, outside of any timing.
+Status try_once(const Contender& contender) {
+  const Status status = contender.launch();
+  return status.ok() ? synchronize() : status;
+}
+
+// The fastest of the algorithms that cublasLt's heuristic names and that run.
+Contender best_cublas_lt(const MatmulArguments& args, const TimingOptions& options) {
   constexpr int kMostAlgorithms = 8;
   constexpr int kTrials = 3;
-  found->clear();
-  found->push_back({kGemmEx, [args] { return cublas_matmul(args); }});
   std::vector<CublasLtMatmul> algorithms;
   Status status = CublasLtMatmul::find(args, kMostAlgorithms, &algorithms);
-  if (!status.ok()) return status;
-  if (!algorithms.empty()) {
-    std::vector<Contender> candidates;
-    for (const CublasLtMatmul& algorithm : algorithms) candidates.push_back({kLt, algorithm});
-    Timing timing;
-    TimingOptions trials = options;
-    trials.rounds = kTrials;
-    status = time_interleaved(candidates, trials, nullptr, &timing);
-    if (!status.ok()) return status;
-    size_t best = 0;
-    for (size_t i = 1; i < candidates.size(); ++i) {
-      if (median(timing.rounds_ms[i]) < median(timing.rounds_ms[best])) best = i;
-    }
-    found->push_back(candidates[best]);
+  if (status.ok() && algorithms.empty()) {
+    status = {ExitCode::kUsage, "cublasLt's heuristic names no algorithm"};
   }
+  std::vector<Contender> candidates;
+  for (const CublasLtMatmul& algorithm : algorithms) {
+    const Contender candidate{kLt, algorithm, ""};
+    const Status tried = try_once(candidate);
+    if (tried.ok()) candidates.push_back(candidate);
+    if (!tried.ok()) status = tried;
+  }
+  if (candidates.empty()) return {kLt, nullptr, status.message()};
+  Timing timing;
+  TimingOptions trials = options;
+  trials.rounds = kTrials;
+  status = time_interleaved(candidates, trials, nullptr, &timing);
+  if (!status.ok()) return {kLt, nullptr, status.message()};
+  size_t best = 0;
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    if (median(timing.rounds_ms[i]) < median(timing.rounds_ms[best])) best = i;
+  }
+  return candidates[best];
+}
+
+}  // namespace
+
+Status baselines(const MatmulArguments& args, const TimingOptions& options,
+                 std::vector<Contender>* found) {
   int device = 0, sms = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  if (args.k >= 8) found->push_back({kCeiling, [args, sms] { return wgmma_ceiling(args, sms); }});
-  return {};
+  *found = {{kGemmEx, [args] { return cublas_matmul(args); }, ""},
+            best_cublas_lt(args, options),
+            {kCeiling, [args, sms] { return wgmma_ceiling(args, sms); }, ""}};
+  for (Contender& baseline : *found) {
+    if (baseline.refusal.empty()) baseline.refusal = try_once(baseline).message();
+  }
+  return synchronize();
 }
 
 }  // namespace harness

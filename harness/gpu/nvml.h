@@ -15,16 +15,19 @@ class Nvml {
   double power_limit_w() const;  // 0: not known
   int clock_max_mhz() const;  // 0: not known
   std::string driver() const;  // empty: not known
+  std::string uuid() const;  // of this specimen; empty: not known
 
   // True if heat or a hardware fault slows the GPU down right now. The power limit, by which large
   // products are always slowed down on this class of GPU, does not count.
   bool is_throttled() const;
 
  private:
-  void* find(const char* symbol) const;
+  // Calls a function of the library; false if it is not there, or fails.
+  template <class... Arguments>
+  bool call(const char* function, Arguments... arguments) const;
 
   void* library_ = nullptr;
-  void* device_ = nullptr;
+  void* device_ = nullptr;  // nvmlDevice_t
 };
 
 }  // namespace harness

@@ -9,6 +9,7 @@
 #include <tensor_map.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "golden.h"
 
@@ -43,7 +44,7 @@ __global__ void wgmma_kernel(golden::Product product, uint16_t* out) {
     if (row < 64) smem.a[offset] = __float2half(golden::a_element(product, row, k));
     smem.b[offset] = __float2half(golden::b_element(product, row, k));
   }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  ptx::fence_proxy_async();
   __syncthreads();
   float acc[kN / 2];
   ptx::wgmma_fence();
@@ -66,6 +67,11 @@ void write(const std::string& path, const harness::Buffer& buffer, size_t count)
   harness::copy(values.data(), buffer.data(), count * 2);
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(count * 2));
+  file.close();
+  if (!file.good()) {
+    std::fprintf(stderr, "dump_golden: cannot write %s\n", path.c_str());
+    std::exit(static_cast<int>(ExitCode::kUsage));
+  }
   std::printf("%s: %zu bytes\n", path.c_str(), count * 2);
 }
 

@@ -56,10 +56,34 @@ TEST(Timing, RoundsRotateAndAreAllTimed) {
       << "one round to warm up; each begins one further on, odd ones backwards";
   EXPECT_EQ(last_done, 12);
   ASSERT_EQ(timing.rounds_ms.size(), 3u);
+  ASSERT_EQ(timing.late.size(), 3u);
+  for (const int late : timing.late) EXPECT_TRUE(late >= 0 && late <= 4) << late;
   for (const auto& rounds : timing.rounds_ms) {
     ASSERT_EQ(rounds.size(), 4u);
     for (const double ms : rounds) EXPECT_GT(ms, 0);
   }
+}
+
+TEST(Baselines, OneThatRefusesSaysWhyAndTheOthersRun) {
+  for (const int64_t k : {64, 4}) {
+    Problem problem({64, 64, k, 64, 64});
+    problem.generate(DataKind::kInts, 1);
+    std::vector<Contender> found;
+    ASSERT_TRUE(baselines(problem.arguments(), {2, 0}, &found).ok());
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].refusal, "") << found[0].name;
+    EXPECT_TRUE(k < 8 || found[1].refusal.empty()) << found[1].refusal;
+    EXPECT_EQ(found[2].name, kCeiling);
+    EXPECT_EQ(found[2].refusal, k < 8 ? "the ceiling needs rows of at least 8 elements" : "");
+  }
+}
+
+TEST(Cublas, RefusesWhatIsNoIntInOneSentence) {
+  MatmulArguments args;
+  args.lda = int64_t{1} << 31;
+  const Status status = cublas_matmul(args);
+  EXPECT_EQ(status.code(), ExitCode::kUsage);
+  EXPECT_NE(status.message().find("2147483647"), std::string::npos) << status.message();
 }
 
 TEST(Timing, AFailedLaunchEndsIt) {

@@ -14,7 +14,7 @@ namespace {
 
 const half* address(uintptr_t value) { return reinterpret_cast<const half*>(value); }
 
-InputMatrix good() { return {"A", address(4096), 100, 72, 72}; }
+GlobalMatrix good() { return {"A", address(4096), 100, 72, 72}; }
 
 void expect_sentence(const Status& status, const std::vector<std::string>& parts) {
   EXPECT_EQ(status.code(), ExitCode::kUsage);
@@ -27,7 +27,7 @@ void expect_sentence(const Status& status, const std::vector<std::string>& parts
 
 TEST(TensorMap, AcceptsWhatTmaAccepts) {
   EXPECT_TRUE(check_tensor_map(good(), 128, 64).ok());
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.rows = 1;
   matrix.columns = 1;
   matrix.leading_dimension = 8;
@@ -37,7 +37,7 @@ TEST(TensorMap, AcceptsWhatTmaAccepts) {
 }
 
 TEST(TensorMap, PitchIsAMultipleOf16Bytes) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.columns = matrix.leading_dimension = 65;
   expect_sentence(check_tensor_map(matrix, 128, 64),
                   {"A:", "130 bytes", "lda = 65", "multiple of 16", "pad lda to 72"});
@@ -47,32 +47,32 @@ TEST(TensorMap, PitchIsAMultipleOf16Bytes) {
 }
 
 TEST(TensorMap, AddressIsAMultipleOf16) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.base = address(4096 + 6);
   expect_sentence(check_tensor_map(matrix, 128, 64),
                   {"A:", "6 bytes past a multiple of 16", "multiple of 8 elements"});
 }
 
 TEST(TensorMap, PointerIsNotNull) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.base = nullptr;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "null"});
 }
 
 TEST(TensorMap, PitchIsBelow2To40) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.leading_dimension = int64_t{1} << 39;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "549755813888", "2^40"});
 }
 
 TEST(TensorMap, PitchIsNotShorterThanARow) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.leading_dimension = 64;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "lda = 64", "72"});
 }
 
 TEST(TensorMap, SizesAre1To2To32) {
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.rows = 0;
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "0 × 72", "4294967296"});
   matrix.columns = 0;
@@ -102,8 +102,23 @@ TEST(TensorMap, StoresWriteWholeUnitsOf16Bytes) {
   args.ldc = 24;
   CUtensorMap map;
   expect_sentence(make_store_map(&map, args, 64, 64), {"C:", "n = 20", "8 elements"});
+  EXPECT_FALSE(tma_can_store(args));
   args.n = 24;
   EXPECT_EQ(make_store_map(&map, args, 64, 64).code(), ExitCode::kNoDevice) << "no encoder here";
+  EXPECT_TRUE(tma_can_store(args));
+}
+
+TEST(TensorMap, WhereTmaCannotStoreTheAnswerIsNo) {
+  MatmulArguments args;
+  args.c = const_cast<half*>(address(4096));
+  args.m = 10;
+  args.n = 24;
+  args.ldc = 25;
+  EXPECT_FALSE(tma_can_store(args)) << "an odd pitch";
+  args.ldc = 32;
+  EXPECT_TRUE(tma_can_store(args));
+  args.c = const_cast<half*>(address(4096 + 8));
+  EXPECT_FALSE(tma_can_store(args)) << "an address that is no multiple of 16";
 }
 
 TEST(TensorMap, WithoutADriverThereIsNoEncoder) {
@@ -153,7 +168,7 @@ TEST(Arguments, LeadingDimensionsEndWhereBytesDo) {
   MatmulArguments args = arguments();
   args.ldc = int64_t{1} << 39;
   expect_sentence(check_arguments(args), {"C:", "549755813888", "2^40"});
-  InputMatrix matrix = good();
+  GlobalMatrix matrix = good();
   matrix.leading_dimension = std::numeric_limits<int64_t>::max();
   expect_sentence(check_tensor_map(matrix, 128, 64), {"A:", "2^40"});
 }
@@ -193,6 +208,28 @@ TEST(Grid, ColumnsOfA2DGridEndAt65535) {
   EXPECT_TRUE(check_grid({2147483647, 65535}).ok());
   expect_sentence(check_grid({1, 65536}), {"65536 tile columns", "65535"});
   expect_sentence(check_grid({int64_t{1} << 31, 1}), {"2147483648 tiles", "2147483647"});
+}
+
+// Kernels that are launched nowhere: the stand-in of these tests refuses every launch.
+void kernel() {}
+
+TEST(Grid, TheLatestOneCanBeAskedFor) {
+  EXPECT_EQ(latest_grid().x * latest_grid().y, 0) << "none yet";
+  launch(kernel, {6, 5}, 128, 0, nullptr);
+  EXPECT_EQ(latest_grid().x, 6);
+  EXPECT_EQ(latest_grid().y, 5);
+  EXPECT_EQ(latest_grid().tiles_per_block, 1);
+  launch(kernel, {1, 65536}, 128, 0, nullptr);
+  EXPECT_EQ(latest_grid().y, 5) << "a grid that is refused is none";
+
+  Grid grid;
+  ASSERT_TRUE(persistent_grid(1000, 7, &grid).ok());
+  EXPECT_EQ(grid.x, 7);
+  EXPECT_EQ(grid.tiles_per_block, 143);
+  grid = {1, 1, 2};
+  ASSERT_TRUE(persistent_cluster_grid(kernel, 128, 0, 1000, 7, &grid).ok());
+  EXPECT_EQ(grid.x, 6) << "three clusters of two";
+  EXPECT_EQ(grid.tiles_per_block, 334);
 }
 
 TEST(Grid, EvenRoundsAreFullRounds) {

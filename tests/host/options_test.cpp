@@ -2,35 +2,39 @@
 #include <gtest/gtest.h>
 #include <harness/options.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace harness {
 namespace {
 
-Status driver(std::vector<const char*> words, DriverOptions* options, bool* done = nullptr) {
+Status driver(std::vector<const char*> words, RunOptions* options, bool* done = nullptr) {
   words.insert(words.begin(), "v1_simple");
   bool ignored;
   return parse_driver("v1_simple", static_cast<int>(words.size()), words.data(), options,
                       done == nullptr ? &ignored : done);
 }
 
-Status compare(std::vector<const char*> words, CompareOptions* options) {
+Status compare(std::vector<const char*> words, RunOptions* options) {
   words.insert(words.begin(), "compare");
   bool done;
   return parse_compare(static_cast<int>(words.size()), words.data(), options, &done);
 }
 
 TEST(DriverOptions, Defaults) {
-  DriverOptions options;
+  RunOptions options;
   EXPECT_TRUE(driver({}, &options).ok());
-  EXPECT_EQ(options.size.m, 256) << "small: these tests are linked with the CPU's device";
-  EXPECT_EQ(options.size.lda, 0);
+  EXPECT_EQ(options.problems[0].m, 256) << "small: these tests are linked with the CPU's device";
+  EXPECT_EQ(options.problems[0].lda, 0);
   EXPECT_EQ(options.data, DataKind::kUniform);
   EXPECT_FALSE(options.check_only);
+  EXPECT_EQ(options.max_blocks, 2) << "so that blocks of persistent versions compute several tiles";
+  EXPECT_TRUE(options.max_blocks_is_default);
 }
 
 TEST(DriverOptions, Everything) {
-  DriverOptions options;
+  RunOptions options;
   EXPECT_TRUE(driver({"--m",       "1",       "--n",          "2",
                       "--k",       "3",       "--lda",        "8",
                       "--ldb",     "16",      "--ldc",        "5",
@@ -41,18 +45,19 @@ TEST(DriverOptions, Everything) {
                       "6"},
                      &options)
                   .ok());
-  EXPECT_EQ(options.size.m, 1);
-  EXPECT_EQ(options.size.n, 2);
-  EXPECT_EQ(options.size.k, 3);
-  EXPECT_EQ(options.size.lda, 8);
-  EXPECT_EQ(options.size.ldb, 16);
-  EXPECT_EQ(options.size.ldc, 5);
+  EXPECT_EQ(options.problems[0].m, 1);
+  EXPECT_EQ(options.problems[0].n, 2);
+  EXPECT_EQ(options.problems[0].k, 3);
+  EXPECT_EQ(options.problems[0].lda, 8);
+  EXPECT_EQ(options.problems[0].ldb, 16);
+  EXPECT_EQ(options.problems[0].ldc, 5);
   EXPECT_EQ(options.data, DataKind::kIota);
   EXPECT_EQ(options.seed, 7u);
   EXPECT_EQ(options.device.index, 1);
   EXPECT_EQ(options.device.seed, 7u);
   EXPECT_EQ(options.device.trace, "t.json");
   EXPECT_EQ(options.max_blocks, 6);
+  EXPECT_FALSE(options.max_blocks_is_default);
   EXPECT_EQ(options.timing.rounds, 3);
   EXPECT_EQ(options.timing.rest_ms, 0.5);
   EXPECT_TRUE(options.check_only);
@@ -64,7 +69,7 @@ TEST(DriverOptions, MistakesAreUsageErrorsInOneSentence) {
       {"--m", "many"},    {"--m"}, {"--data", "random"}, {"--rounds", "0"}, {"--size", "8"},
       {"--device", "-1"}, {"8192"}};
   for (const auto& words : mistakes) {
-    DriverOptions options;
+    RunOptions options;
     const Status status = driver(words, &options);
     EXPECT_EQ(status.code(), ExitCode::kUsage) << words[0];
     EXPECT_FALSE(status.message().empty()) << words[0];
@@ -72,32 +77,76 @@ TEST(DriverOptions, MistakesAreUsageErrorsInOneSentence) {
   }
 }
 
+TEST(DriverOptions, NumbersAreDigitsAlone) {
+  for (const char* option :
+       {"--m", "--lda", "--seed", "--device", "--rounds", "--rest-ms", "--max-blocks"}) {
+    for (const char* text : {"", "+5", " 5", "5 ", "5x", "0x5", "five"}) {
+      RunOptions options;
+      const Status status = driver({option, text}, &options);
+      EXPECT_EQ(status.code(), ExitCode::kUsage) << option << " '" << text << "'";
+      EXPECT_NE(status.message().find(std::string(option) + ": '" + text + "' is no "),
+                std::string::npos)
+          << status.message();
+    }
+  }
+}
+
+TEST(DriverOptions, NumbersThatDoNotFitAreRefused) {
+  const std::vector<std::pair<const char*, const char*>> mistakes = {
+      {"--seed", "18446744073709551616"},
+      {"--m", "9223372036854775808"},
+      {"--rounds", "10001"},
+      {"--rest-ms", "nan"},
+      {"--rest-ms", "1e400"},
+      {"--max-blocks", "-1"}};
+  for (const auto& [option, text] : mistakes) {
+    RunOptions options;
+    const Status status = driver({option, text}, &options);
+    EXPECT_EQ(status.code(), ExitCode::kUsage) << option << " " << text;
+    EXPECT_NE(status.message().find("out of range"), std::string::npos) << status.message();
+  }
+  RunOptions options;
+  EXPECT_EQ(driver({"--seed", "-1"}, &options).code(), ExitCode::kUsage);
+  EXPECT_TRUE(driver({"--seed", "18446744073709551615"}, &options).ok());
+  EXPECT_EQ(options.seed, 18446744073709551615u);
+}
+
+TEST(DriverOptions, AFileWithoutANameIsAMistake) {
+  for (const char* option : {"--json", "--trace"}) {
+    RunOptions options;
+    EXPECT_EQ(driver({option, ""}, &options).code(), ExitCode::kUsage) << option;
+  }
+}
+
 TEST(DriverOptions, HelpNamesEveryOptionAndIsNoMistake) {
-  DriverOptions options;
+  RunOptions options;
   bool done = false;
   testing::internal::CaptureStdout();
   EXPECT_TRUE(driver({"--help"}, &options, &done).ok());
   const std::string help = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(done);
-  for (const char* option : {"--m", "--n", "--k", "--lda", "--ldb", "--ldc", "--data", "--seed",
-                             "--device", "--rounds", "--rest-ms", "--check-only", "--json"}) {
+  for (const char* option :
+       {"--m", "--n", "--k", "--lda", "--ldb", "--ldc", "--data", "--seed", "--device", "--rounds",
+        "--rest-ms", "--check-only", "--json", "--max-blocks"}) {
     EXPECT_NE(help.find(option), std::string::npos) << option;
   }
 }
 
 TEST(CompareOptions, ProblemsAndVersions) {
-  CompareOptions options;
+  RunOptions options;
   EXPECT_TRUE(
       compare({"--problem", "1x2x3", "--problem", "8192x28672x8192", "--versions", "v1", "v3"},
               &options)
           .ok());
+  EXPECT_EQ(options.command[0], "compare");
+  EXPECT_EQ(options.command[2], "1x2x3");
   ASSERT_EQ(options.problems.size(), 2u);
   EXPECT_EQ(options.problems[1].n, 28672);
   EXPECT_EQ(options.versions, (std::vector<std::string>{"v1", "v3"}));
 }
 
 TEST(CompareOptions, TheDefaultListHasTailsInEveryDirection) {
-  CompareOptions options;
+  RunOptions options;
   EXPECT_TRUE(compare({}, &options).ok());
   bool has_tails = false;
   for (const ProblemSize& size : options.problems) {
@@ -108,12 +157,13 @@ TEST(CompareOptions, TheDefaultListHasTailsInEveryDirection) {
 }
 
 TEST(CompareOptions, AMistypedProblemSaysHowToWriteOne) {
-  for (const char* text : {"8192", "1x2", "1x2x3x4", "ax2x3", ""}) {
-    CompareOptions options;
+  for (const char* text : {"8192", "1x2", "1x2x3x4", "ax2x3", "", " 12x 13x14", "+5x6x7", "1x2x3 ",
+                           "1x2x99999999999999999999", "1X2X3", "xx", "1xx3"}) {
+    RunOptions options;
     const Status status = compare({"--problem", text}, &options);
     EXPECT_EQ(status.code(), ExitCode::kUsage) << text;
   }
-  CompareOptions options;
+  RunOptions options;
   EXPECT_NE(compare({"--problem", "1x2"}, &options).message().find("MxNxK"), std::string::npos);
 }
 

@@ -1,10 +1,13 @@
 // Medians, ratios, tables and the result file.
 #include <gtest/gtest.h>
+#include <harness/median.h>
 #include <harness/results.h>
 
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace harness {
 namespace {
@@ -14,11 +17,21 @@ TEST(Results, MedianOfOddAndEvenCounts) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
+ContenderResult contender(const char* name, std::optional<bool> checked,
+                          std::vector<double> rounds_ms, const char* api = "") {
+  ContenderResult result;
+  result.name = name;
+  result.checked = checked;
+  result.rounds_ms = std::move(rounds_ms);
+  result.api = api;
+  return result;
+}
+
 TEST(Results, RatioIsTheMedianOfTheRoundsNotOfTheTimes) {
-  const ContenderResult version{"v1_simple", true, {1, 10, 2}, "", {}};
-  const ContenderResult baseline{"cublas", std::nullopt, {2, 10, 1}, "", {}};
+  const ContenderResult version = contender("v1_simple", true, {1, 10, 2});
+  const ContenderResult baseline = contender("cublas", std::nullopt, {2, 10, 1});
   EXPECT_EQ(*ratio(version, baseline), 1);  // of 2, 1 and 0.5
-  EXPECT_FALSE(ratio({"v2_pipelined", false, {}, "", {}}, baseline).has_value());
+  EXPECT_FALSE(ratio(contender("v2_pipelined", false, {}), baseline).has_value());
 }
 
 TEST(Results, OperationsAreCountedIn64Bits) {
@@ -31,10 +44,10 @@ Results example() {
   results.device.sms = 132;
   results.problems.resize(1);
   results.problems[0].size = {8192, 8192, 8192};
-  results.problems[0].contenders = {{"v1_simple", true, {2.0, 2.2, 1.8}, "", {}},
-                                    {"v2_pipelined", false, {}, "", {}},
-                                    {"v3_warp_specialized", true, {1.0, 1.1, 0.9}, "", {}},
-                                    {"cublas", std::nullopt, {1.0, 1.1, 0.9}, "cublas_lt", {}}};
+  results.problems[0].contenders = {
+      contender("v1_simple", true, {2.0, 2.2, 1.8}), contender("v2_pipelined", false, {}),
+      contender("v3_warp_specialized", true, {1.0, 1.1, 0.9}),
+      contender("cublas", std::nullopt, {1.0, 1.1, 0.9}, "cublas_lt")};
   return results;
 }
 
@@ -55,33 +68,62 @@ TEST(Results, TheSpeedUpIsOverTheLastVersionThatWasTimed) {
 
 TEST(Results, TheBetterWayToAskCublasIsTheHundredPercent) {
   ProblemResult problem;
-  problem.contenders = {{kGemmEx, std::nullopt, {3, 2, 2}, "", {}},
-                        {kLt, std::nullopt, {1, 9, 1}, "", {}}};
+  problem.contenders = {contender(kGemmEx, std::nullopt, {3, 2, 2}),
+                        contender(kLt, std::nullopt, {1, 9, 1})};
   choose_cublas(&problem);
   EXPECT_EQ(problem.contenders[0].name, kGemmEx);
   EXPECT_EQ(problem.contenders[1].name, kCublas);
   EXPECT_EQ(problem.contenders[1].api, kLt);
 }
 
+TEST(Results, NoTextIsTooLongForATable) {
+  ProblemResult problem = example().problems[0];
+  problem.contenders[0].name = std::string(300, 'v');
+  for (const std::string& table : {format_table(problem), format_observations(problem)}) {
+    const size_t row = table.find("vvv");
+    const std::string line = table.substr(row, table.find('\n', row) - row);
+    EXPECT_GT(line.size(), 320u) << "what stands behind a long name is still there: " << line;
+    EXPECT_NE(line.find("yes"), std::string::npos) << line;
+  }
+}
+
+TEST(Results, VersionsWhoseBlocksAreNotLimitedAreNamed) {
+  ProblemResult problem = example().problems[0];
+  problem.contenders[0].grid = {6, 1};
+  problem.contenders[1].grid = {3, 2};
+  problem.contenders[2].grid = {2, 1, 2};
+  EXPECT_EQ(names_of_unlimited(problem, 1), "v1_simple, v2_pipelined") << "a cluster is the least";
+  EXPECT_EQ(names_of_unlimited(problem, 6), "");
+  EXPECT_EQ(names_of_unlimited(problem, 0), "") << "no limit";
+}
+
+TEST(Results, TheEmulatorsTableHasTheTilesOfABlock) {
+  ProblemResult problem = example().problems[0];
+  problem.contenders[0].grid = {2, 1, 1, 17};
+  const std::string table = format_observations(problem);
+  EXPECT_NE(table.find("tiles/block"), std::string::npos) << table;
+  EXPECT_NE(table.find("          17 "), std::string::npos) << table;
+}
+
 TEST(Results, JsonHasTheSchema) {
-  const std::string path = testing::TempDir() + "results_test.json";
-  ASSERT_TRUE(write_json(example(), path).ok());
-  std::ifstream file(path);
-  const auto root = nlohmann::json::parse(file);
-  EXPECT_EQ(root["schema"], 1);
+  Results results = example();
+  results.problems[0].contenders[2].grid = {132, 1, 2, 16};
+  const auto root = nlohmann::json::parse(json_of(results));
+  EXPECT_EQ(root["schema"], 2);
   EXPECT_EQ(root["device"]["sms"], 132);
+  EXPECT_EQ(root["problems"][0]["lda"], 8192) << "packed";
   const auto& contenders = root["problems"][0]["contenders"];
   EXPECT_EQ(contenders[0]["name"], "v1_simple");
   EXPECT_EQ(contenders[0]["ratio_to_cublas"], 0.5);
   EXPECT_EQ(contenders[0]["rounds_ms"].size(), 3u);
+  EXPECT_TRUE(contenders[0]["blocks"].is_null());
+  EXPECT_TRUE(contenders[0]["tiles_per_block"].is_null());
   EXPECT_EQ(contenders[1]["checked"], false);
   EXPECT_FALSE(contenders[1].contains("ms"));
+  EXPECT_EQ(contenders[2]["blocks"], 132);
+  EXPECT_EQ(contenders[2]["clusters"], 66);
+  EXPECT_EQ(contenders[2]["tiles_per_block"], 16);
   EXPECT_TRUE(contenders[3]["checked"].is_null());
-  std::remove(path.c_str());
-}
-
-TEST(Results, AFileThatCannotBeWrittenIsAUsageError) {
-  EXPECT_EQ(write_json(example(), "/nonexistent/folder/file.json").code(), ExitCode::kUsage);
 }
 
 }  // namespace

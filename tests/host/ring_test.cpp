@@ -65,9 +65,6 @@ void wgmma_m64n256k16(float (&)[128], uint64_t, uint64_t, bool, SourceLine) {}
 
 void __syncthreads(const char*, int) {}
 namespace emulator {
-cudaError_t launch(const cudaLaunchConfig_t&, const std::function<void()>&) {
-  return cudaErrorInvalidValue;
-}
 void* dynamic_shared_memory(size_t, SourceLine) { return nullptr; }
 void wgmma_wait_group(int, SourceLine) {}
 }  // namespace emulator

@@ -199,6 +199,20 @@ TEST(Verifier, WholeNumbersAreComparedBitByBit) {
   EXPECT_FALSE(verdict.right());
 }
 
+TEST(Verifier, SumsAreExactAsFarAsFp32HoldsThem) {
+  EXPECT_TRUE(sums_are_exact(DataKind::kInts, 1864135));
+  EXPECT_EQ(9 * 1864135, (1 << 24) - 1);
+  EXPECT_FALSE(sums_are_exact(DataKind::kInts, 1864136));
+  EXPECT_FALSE(sums_are_exact(DataKind::kNormal, 8));
+  // Further on the bound is what counts: one bit off is right.
+  Problem problem({1, 1, 1864136});
+  problem.generate(DataKind::kInts, 3);
+  EXPECT_TRUE(check_spoilt(&problem, [](Host* host) {
+                half& value = host->at(0, 0);
+                value = __ushort_as_half(__half_as_ushort(value) ^ 1);
+              }).right());
+}
+
 TEST(Verifier, NamesWarpGroupWarpLaneAndRegister) {
   Comparison comparison;
   comparison.wrong = 1;

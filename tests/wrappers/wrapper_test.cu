@@ -1,7 +1,9 @@
-// Each wrapper does on the GPU what its comment says.
+// Each wrapper does on the GPU what its comment says; a new wrapper needs a test here.
+#include <globaltimer.cuh>
 #include <gtest/gtest.h>
 #include <harness/device.h>
 #include <harness/gpu/cuda_check.h>
+#include <launch.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/cluster.cuh>
 #include <ptx/mbarrier.cuh>
@@ -65,7 +67,7 @@ __global__ void tma_kernel(const __grid_constant__ CUtensorMap map, int column, 
   for (int i = 0; i < rows * 64; ++i) tile[i] = __float2half(-1);
   ptx::mbarrier_init(&full, 1);
   ptx::fence_mbarrier_init();
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the -1s come before the copy
+  ptx::fence_proxy_async();  // the -1s come before the copy
   ptx::mbarrier_arrive_expect_tx(&full, rows * 128);  // the whole box, tails included
   *early = ptx::mbarrier_try_wait_parity(&full, 1);
   ptx::cp_async_bulk_tensor_2d(tile, &map, column, row, &full);
@@ -168,7 +170,7 @@ __global__ void wgmma_kernel(const half* a, const half* b, float* d, bool accumu
   };
   for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) smem.a[swizzled(i / 64, i % 64)] = a[i];
   for (int i = threadIdx.x; i < kN * 64; i += blockDim.x) smem.b[swizzled(i / 64, i % 64)] = b[i];
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  ptx::fence_proxy_async();
   __syncthreads();
   float acc[kN / 2];
   for (int i = 0; i < kN / 2; ++i) acc[i] = 1000;
@@ -272,6 +274,68 @@ TEST(Warp, OneLaneIsElected) {
   EXPECT_EQ(to_host<int>(elected, 4), (std::vector<int>{1, 1, 1, 1}));
 }
 
+__global__ void stmatrix_kernel(half* out) {
+  __shared__ alignas(16) half tile[4 * 8 * 8];  // four matrices, one behind the other
+  const int lane = threadIdx.x;
+  half2 pairs[4];
+  for (int i = 0; i < 4; ++i) {
+    const int first = i * 64 + lane / 4 * 8 + lane % 4 * 2;
+    pairs[i] = __floats2half2_rn(first, first + 1);
+  }
+  ptx::stmatrix_m8n8_x4(&tile[lane * 8], pairs[0], pairs[1], pairs[2], pairs[3]);
+  __syncwarp();
+  for (int i = lane; i < 4 * 8 * 8; i += 32) out[i] = tile[i];
+}
+
+TEST(Warp, StmatrixWritesFourMatricesByRows) {
+  const Buffer out(256 * sizeof(half));
+  stmatrix_kernel<<<1, 32>>>(pointer<half>(out));
+  const auto values = to_host<half>(out, 256);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(__half2float(values[i]), i);
+}
+
+// Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2; the second of each pair comes late,
+// with a value that the first reads behind the barrier.
+__global__ void bar_sync_kernel(int* seen) {
+  __shared__ volatile int written[2];
+  if (threadIdx.x < 2) written[threadIdx.x] = 0;
+  __syncthreads();
+  const int pair = threadIdx.x / 64;
+  if (threadIdx.x % 64 >= 32) {
+    const uint64_t start = globaltimer();
+    while (globaltimer() - start < 20'000u * (pair + 1)) {
+    }
+    if (threadIdx.x % 32 == 0) written[pair] = 10 + pair;
+  }
+  __syncwarp();
+  ptx::bar_sync(1 + pair, 64);
+  if (threadIdx.x % 64 == 0) seen[pair] = written[pair];
+}
+
+TEST(Block, NamedBarriersHoldThoseWhoNameThem) {
+  const Buffer seen(2 * sizeof(int));
+  bar_sync_kernel<<<1, 128>>>(pointer<int>(seen));
+  EXPECT_EQ(to_host<int>(seen, 2), (std::vector<int>{10, 11}));
+}
+
+// Three warp groups with 168 registers a thread. What two of them ask for more, the third has to
+// give away: if it did not, they would wait for ever.
+__global__ void __launch_bounds__(384, 1) setmaxnreg_kernel(int* out) {
+  if (threadIdx.x < 128) {
+    ptx::setmaxnreg_dec<40>();
+  } else {
+    ptx::setmaxnreg_inc<232>();
+  }
+  out[threadIdx.x] = threadIdx.x * 3;
+}
+
+TEST(Warpgroup, RegistersChangeHands) {
+  const Buffer out(384 * sizeof(int));
+  setmaxnreg_kernel<<<1, 384>>>(pointer<int>(out));
+  const auto values = to_host<int>(out, 384);
+  for (int i = 0; i < 384; ++i) ASSERT_EQ(values[i], i * 3);
+}
+
 __global__ void cluster_kernel(int* before, int* ranks) {
   before[blockIdx.x] = 1;
   ptx::barrier_cluster_arrive();
@@ -283,18 +347,95 @@ __global__ void cluster_kernel(int* before, int* ranks) {
 TEST(Cluster, RanksAndBarrier) {
   const Buffer before(8 * sizeof(int)), ranks(8 * sizeof(int));
   CUDA_CHECK(cudaMemset(before.data(), 0, 8 * sizeof(int)));
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(8);
-  config.blockDim = dim3(64);
-  cudaLaunchAttribute attribute;
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = 2;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  CUDA_CHECK(
-      cudaLaunchKernelEx(&config, cluster_kernel, pointer<int>(before), pointer<int>(ranks)));
+  ASSERT_TRUE(
+      launch(cluster_kernel, {8, 1, 2}, 64, 0, nullptr, pointer<int>(before), pointer<int>(ranks))
+          .ok());
   EXPECT_EQ(to_host<int>(ranks, 8), (std::vector<int>{10, 11, 10, 11, 10, 11, 10, 11}));
+}
+
+// Two threads of block 0 arrive at the barrier of block `target`, which counts two arrivals.
+__global__ void arrive_cluster_kernel(uint32_t target, int* seen) {
+  __shared__ MBarrier barrier;
+  const uint32_t rank = ptx::cluster_ctarank();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&barrier, 2);
+    ptx::fence_mbarrier_init();
+  }
+  __syncwarp();
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  if (rank == 0 && threadIdx.x < 2) ptx::mbarrier_arrive_cluster(&barrier, target);
+  __syncwarp();
+  if (rank == target) ptx::mbarrier_wait_parity_cluster(&barrier, 0);
+  __syncwarp();
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  if (threadIdx.x > 0) return;
+  seen[2 * rank] = ptx::mbarrier_try_wait_parity(&barrier, 0);  // phase 0 has completed
+  seen[2 * rank + 1] = ptx::mbarrier_try_wait_parity(&barrier, 1);  // it has not
+}
+
+TEST(Cluster, ArrivalsCountInTheBlockThatIsNamed) {
+  const Buffer seen(4 * sizeof(int));
+  for (const uint32_t target : {0u, 1u}) {
+    ASSERT_TRUE(
+        launch(arrive_cluster_kernel, {2, 1, 2}, 32, 0, nullptr, target, pointer<int>(seen)).ok());
+    EXPECT_EQ(to_host<int>(seen, 4),
+              target == 0 ? (std::vector<int>{1, 0, 0, 1}) : (std::vector<int>{0, 1, 1, 0}));
+  }
+}
+
+// Block 0 sends one box of 64 rows, from row 64 on, into the `blocks` of its cluster.
+__global__ void multicast_kernel(const __grid_constant__ CUtensorMap map, uint16_t blocks,
+                                 half* out) {
+  half* const tile = shared_storage<half[64 * 64]>();
+  __shared__ MBarrier full;
+  const uint32_t rank = ptx::cluster_ctarank();
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) tile[i] = __float2half(-1);
+  ptx::fence_proxy_async();  // the -1s come before the copy
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::fence_mbarrier_init();
+    ptx::mbarrier_arrive_expect_tx(&full, blocks >> rank & 1 ? 64 * 128 : 0);
+  }
+  __syncwarp();
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  if (rank == 0 && threadIdx.x == 0) {
+    ptx::cp_async_bulk_tensor_2d_multicast(tile, &map, 0, 64, &full, blocks);
+  }
+  __syncwarp();
+  ptx::mbarrier_wait_parity_cluster(&full, 0);
+  __syncwarp();
+  ptx::barrier_cluster_arrive();  // all copies have arrived, wherever they went
+  ptx::barrier_cluster_wait();
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) out[rank * 64 * 64 + i] = tile[i];
+}
+
+TEST(Cluster, MulticastArrivesInTheBlocksThatAreNamed) {
+  std::vector<half> values(128 * 64);
+  for (int i = 0; i < 128 * 64; ++i) values[i] = __float2half(static_cast<float>(i * 7 % 2039));
+  const Buffer matrix(values.size() * sizeof(half)), out(2 * 64 * 64 * sizeof(half));
+  harness::copy(matrix.data(), values.data(), values.size() * sizeof(half));
+  CUtensorMap map;
+  ASSERT_TRUE(make_tensor_map(&map, {"A", pointer<half>(matrix), 128, 64, 64}, 64, 64).ok());
+  for (const uint16_t blocks : {0b01, 0b10, 0b11}) {
+    ASSERT_TRUE(launch(multicast_kernel, {2, 1, 2}, 128, 64 * 64 * sizeof(half), nullptr, map,
+                       blocks, pointer<half>(out))
+                    .ok());
+    const auto both = to_host<half>(out, 2 * 64 * 64);
+    for (int rank = 0; rank < 2; ++rank) {
+      const std::vector<half> tile(both.begin() + rank * 64 * 64,
+                                   both.begin() + (rank + 1) * 64 * 64);
+      for (int row = 0; row < 64; ++row) {
+        for (int column = 0; column < 64; ++column) {
+          const float sent = __half2float(values[(64 + row) * 64 + column]);
+          ASSERT_EQ(__half2float(unswizzled(tile, row, column)), blocks >> rank & 1 ? sent : -1)
+              << "blocks " << blocks << ", block " << rank << ", row " << row;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
