@@ -157,7 +157,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     ptx::wgmma_fence();
 #pragma unroll
     for (int kk = 0; kk < kBlockK; kk += 16) {
-#pragma unroll
       for (int i = 0; i < Tile::kProducts; ++i) {
         const int row = stage * kBlockM + (warpgroup * Tile::kProducts + i) * 64;
         ptx::wgmma_m64nNk16<kBlockN>(
