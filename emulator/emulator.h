@@ -1,6 +1,10 @@
 // What drivers, tests and tools may ask of the emulator: how to run kernels, what was found, what
 // was counted. Kernels know nothing of it.
 //
+// There is one emulator in a process, and it runs one launch at a time: nobody may launch, or call
+// what is below (but for executes()), while a launch runs. The threads of Options::threads are the
+// launch's own.
+//
 // The emulator finds synchronisation errors. It is no model of performance: its clock counts the
 // scheduler's turns.
 #pragma once
@@ -88,6 +92,8 @@ enum class Check {
   kDeadlock,
 };
 
+constexpr int kChecks = static_cast<int>(Check::kDeadlock) + 1;  // that is the last
+
 // A few words, e.g. "stage overwritten while it is read (WAR)".
 const char* check_name(Check check);
 
@@ -116,7 +122,6 @@ struct Counters {
   uint64_t wgmmas = 0;
   uint64_t barrier_waits = 0;  // by warps, on mbarriers
   uint64_t barrier_waits_blocked = 0;  // of these, those that found the phase incomplete
-  uint64_t turns = 0;
   int max_stages_in_flight = 0;  // mbarriers of one block that waited for bytes at the same time
 };
 
@@ -132,8 +137,9 @@ struct Call {
 std::vector<Call> executed_calls();
 void clear_executed_calls();
 
-// False if this line is switched off (Options::removed); otherwise as if a wrapper were called in
-// it. For copies of kernels that make statements without a wrapper call removable, too.
+// For kernels: false if this line is switched off (Options::removed); otherwise as if a wrapper
+// were called in it. For copies of kernels that make statements without a wrapper call removable,
+// too.
 bool executes(const char* file, int line);
 
 // --- the trace ---
@@ -142,5 +148,7 @@ bool executes(const char* file, int line);
 // chrome://tracing: a row per warp, TMA unit and tensor core, in turns of the scheduler. The times
 // show order and overlap, never speed.
 void write_trace(std::ostream& out);
+// Forgets it instead.
+void clear_trace();
 
 }  // namespace emulator

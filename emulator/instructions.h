@@ -37,7 +37,6 @@ void fence_proxy_async(SourceLine where);
 void tma_store_2d(const CUtensorMap* map, int column, int row, const void* source,
                   SourceLine where);
 void bulk_commit_group(SourceLine where);
-void bulk_wait_group(int pending, SourceLine where);
 void bulk_wait_group_read(int pending, SourceLine where);
 
 // cp.async.bulk.tensor.2d with .multicast::cluster: into the same place of every block of the

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda_fp16.h>
+#include <split_mix.h>
 
 #include <cmath>
 #include <cstdint>
@@ -15,15 +16,10 @@ inline constexpr const char* kDataKinds[] = {"uniform", "normal",   "ints",
                                              "iota",    "identity", "zeros"};
 inline const char* name_of(DataKind kind) { return kDataKinds[static_cast<int>(kind)]; }
 
-// 64 well-mixed bits from a seed and a position (the finaliser of SplitMix64, applied twice).
+// 64 well-mixed bits from a seed and a position.
 inline __host__ __device__ uint64_t random_bits(uint64_t seed, int64_t row, int64_t column) {
-  auto mix = [](uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-  };
   const uint64_t position = static_cast<uint64_t>(row) << 32 | static_cast<uint64_t>(column);
-  return mix(mix(position + 0x9e3779b97f4a7c15) + seed * 0xd1342543de82ef95);
+  return split_mix(split_mix(position + 0x9e3779b97f4a7c15) + seed * 0xd1342543de82ef95);
 }
 
 // Element (row, column) of a matrix of this kind: kUniform is [-0.5, 0.5) · scale, kNormal about

@@ -1,10 +1,12 @@
-// The block, its warps and warp groups: who a thread is, and the memory that a block shares.
+// The block, its warps and warp groups: who a thread is, and what threads do together. (The memory
+// that they share comes with it: shared_storage.cuh.)
 // The emulator has a file of this name, with the same functions: the include path chooses.
 #pragma once
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <shared_address.cuh>
+#include <shared_storage.cuh>
 
 #include <cstdint>
 #include <cstring>
@@ -85,13 +87,3 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 }
 
 }  // namespace ptx
-
-// The block's dynamic shared memory, seen as one T. The launch must ask for sizeof(T) bytes
-// (common/launch.h does). Any thread.
-template <class T>
-__device__ __forceinline__ T& shared_storage() {
-  static_assert(alignof(T) <= 1024, "dynamic shared memory is aligned to 1024 bytes");
-  static_assert(sizeof(T) <= 227 * 1024, "a block of sm_90 has 227 KiB of shared memory");
-  extern __shared__ __align__(1024) unsigned char dynamic_shared_memory[];
-  return *reinterpret_cast<T*>(dynamic_shared_memory);
-}

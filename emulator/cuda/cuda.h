@@ -1,4 +1,7 @@
 // Stand-in for the CUDA driver's header: tensor maps.
+//
+// This folder holds what kernels and harness use of CUDA's headers, under CUDA's names: add what a
+// kernel needs, change nothing that CUDA defines.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +16,17 @@ enum CUtensorMapSwizzle { CU_TENSOR_MAP_SWIZZLE_NONE = 0, CU_TENSOR_MAP_SWIZZLE_
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2 };
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
+// Kernels take it by value. The copy constructor is written out so that the caller makes that copy,
+// aligned: of a struct that is copied bit by bit, GCC for AArch64 passes one that is aligned to 16
+// bytes only.
 struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
+
+  CUtensorMap() = default;
+  CUtensorMap(const CUtensorMap& other) {
+    for (int i = 0; i < 16; ++i) opaque[i] = other.opaque[i];
+  }
+  CUtensorMap& operator=(const CUtensorMap&) = default;
 };
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,

@@ -1,4 +1,7 @@
 // Clusters on the CPU: the functions of common/ptx/cluster.cuh, which says what each does.
+//
+// This folder holds the functions of common/ptx once more, with the same signatures: add and change
+// them in both (a test compares).
 #pragma once
 
 #include <cuda.h>

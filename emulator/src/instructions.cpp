@@ -3,16 +3,72 @@
 #include <instructions.h>
 
 #include <cstring>
+#include <mutex>
 #include <ptx/cluster.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "machine.h"
 #include "report.h"
+#include "source_text.h"
 
 namespace emulator {
+namespace {
+
+// What Options::record_calls asks for. Outlives launches, and serves all their threads.
+struct ExecutedCalls {
+  std::mutex mutex;
+  std::vector<Call> calls;
+  std::set<std::pair<std::string, int>> known;  // instruction and file, line
+};
+
+ExecutedCalls& executed() {
+  static ExecutedCalls instance;
+  return instance;
+}
+
+void record_call(const char* instruction, SourceLine where) {
+  ExecutedCalls& all = executed();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!all.known.emplace(std::string(instruction) + '\n' + where.file, where.line).second) return;
+  all.calls.push_back({instruction, {where.file, where.line}});
+}
+
+bool is_removed(SourceLine where) {
+  for (const Site& site : options().removed) {
+    if (site.line == where.line && site.file == where.file) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Call> executed_calls() { return executed().calls; }
+
+void clear_executed_calls() {
+  executed().calls.clear();
+  executed().known.clear();
+}
+
+Thread* enter(const char* instruction, SourceLine where) {
+  Thread& thread = *current_thread();
+  const Options& now = options();
+  if (now.record_calls) record_call(instruction, where);
+  if (!now.removed.empty() && is_removed(where)) return nullptr;
+  thread.where = where;
+  const SourceFile& source = source_file(where.file);
+  if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
+  if (const std::string* role = source.role(where.line)) thread.role = role;
+  return &thread;
+}
+
+bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
+
 namespace {
 
 // The tensor core of the calling thread's warp group.
@@ -95,7 +151,7 @@ void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
   Thread* const thread = enter("stmatrix", where);
   if (thread == nullptr) return;
   SharedMemory& memory = thread->block->memory;
-  if (!memory.contains(row)) report::not_shared(*thread, row, where);
+  if (!memory.contains(row)) report::not_shared(*thread, where);
   const uint32_t offset = memory.offset(row);
   if (offset % kMatrixRowBytes != 0) {
     report::misaligned(*thread, "the row", offset, kMatrixRowBytes, where);
@@ -149,15 +205,9 @@ void bulk_commit_group(SourceLine where) {
   }
 }
 
-void bulk_wait_group(int pending, SourceLine where) {
-  if (Thread* thread = enter("cp.async.bulk.wait_group", where)) {
-    thread->block->tma.wait_group(*thread, pending, false, where);
-  }
-}
-
 void bulk_wait_group_read(int pending, SourceLine where) {
   if (Thread* thread = enter("cp.async.bulk.wait_group.read", where)) {
-    thread->block->tma.wait_group(*thread, pending, true, where);
+    thread->block->tma.wait_group_read(*thread, pending, where);
   }
 }
 
@@ -206,7 +256,7 @@ void __syncthreads(const char* file, int line) {
 size_t __cvta_generic_to_shared(const void* pointer) {
   const Thread& thread = *emulator::current_thread();
   const emulator::SharedMemory& memory = thread.block->memory;
-  if (!memory.contains(pointer)) emulator::report::not_shared(thread, pointer, thread.where);
+  if (!memory.contains(pointer)) emulator::report::not_shared(thread, thread.where);
   return emulator::kSharedBase + memory.offset(pointer);
 }
 

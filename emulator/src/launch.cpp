@@ -4,13 +4,11 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include "machine.h"
 #include "report.h"
-#include "source_text.h"
 
 namespace emulator {
 namespace {
@@ -25,8 +23,6 @@ struct State {
   std::optional<Report> report;
   Counters counters;
   Trace trace;
-  std::vector<Call> calls;
-  std::set<std::pair<std::string, int>> called;  // instruction and file, line
   std::mutex mutex;  // launches spread over several threads
 };
 
@@ -45,7 +41,6 @@ void add(const Counters& more, Counters* sum) {
   sum->wgmmas += more.wgmmas;
   sum->barrier_waits += more.barrier_waits;
   sum->barrier_waits_blocked += more.barrier_waits_blocked;
-  sum->turns += more.turns;
   sum->max_stages_in_flight = std::max(sum->max_stages_in_flight, more.max_stages_in_flight);
 }
 
@@ -125,20 +120,6 @@ class Run {
   std::atomic<int64_t> first_failed_;
 };
 
-void record_call(const char* instruction, SourceLine where) {
-  State& all = state();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!all.called.emplace(std::string(instruction) + '\n' + where.file, where.line).second) return;
-  all.calls.push_back({instruction, {where.file, where.line}});
-}
-
-bool is_removed(SourceLine where) {
-  for (const Site& site : options().removed) {
-    if (site.line == where.line && site.file == where.file) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void set_options(const Options& options) { state().options = options; }
@@ -146,31 +127,13 @@ const Options& options() { return state().options; }
 const std::optional<Report>& last_report() { return state().report; }
 Counters counters() { return state().counters; }
 void reset_counters() { state().counters = {}; }
-std::vector<Call> executed_calls() { return state().calls; }
-
-void clear_executed_calls() {
-  state().calls.clear();
-  state().called.clear();
-}
 
 void write_trace(std::ostream& out) {
   write_json(state().trace, out);
-  state().trace = {};
+  clear_trace();
 }
 
-Thread* enter(const char* instruction, SourceLine where) {
-  Thread& thread = *current_thread();
-  const Options& now = options();
-  if (now.record_calls) record_call(instruction, where);
-  if (!now.removed.empty() && is_removed(where)) return nullptr;
-  thread.where = where;
-  const SourceFile& source = source_file(where.file);
-  if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
-  if (const std::string* role = source.role(where.line)) thread.role = role;
-  return &thread;
-}
-
-bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
+void clear_trace() { state().trace = {}; }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread_body) {
   State& all = state();

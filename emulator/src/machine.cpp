@@ -1,27 +1,15 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "report.h"
-#include "source_text.h"
 
 thread_local uint3 threadIdx, blockIdx;
 thread_local dim3 blockDim, gridDim;
 
 namespace emulator {
 namespace {
-
-// The most registers that a kernel of so many threads can have per thread. Warps are spread over
-// the four quarters of a multiprocessor, each with registers of its own, handed out in steps of 8.
-int registers_per_thread(size_t threads) {
-  constexpr size_t kQuarters = 4;
-  constexpr size_t kRegistersOfAQuarter = 16384;
-  constexpr size_t kMost = 255;
-  const size_t warps = threads / kWarpThreads;
-  const size_t warps_of_a_quarter = (warps + kQuarters - 1) / kQuarters;
-  return static_cast<int>(
-      std::min(kMost, kRegistersOfAQuarter / warps_of_a_quarter / kWarpThreads / 8 * 8));
-}
 
 // The life of a CUDA thread.
 void run_thread(void* argument) {
@@ -92,7 +80,7 @@ bool Warp::join(Thread& thread, const char* instruction, SourceLine where) {
     collectives.push_back({instruction, where});
   }
   CollectiveCall& call = collectives[number - first_collective];
-  if (call.instruction != instruction || call.where.line != where.line) {
+  if (std::string_view(call.instruction) != instruction || call.where.line != where.line) {
     report::lanes_diverge(thread, call.instruction, call.where, instruction, where);
   }
   if (++call.lanes < kWarpThreads) return false;
@@ -121,68 +109,6 @@ void Warp::check_leaving(Thread& thread) {
   }
 }
 
-// --- RegisterPool ---
-
-void RegisterPool::reset(int warp_groups, int registers_per_thread) {
-  groups_.resize(static_cast<size_t>(warp_groups));
-  for (Group& group : groups_) group.registers = registers_per_thread;
-}
-
-void RegisterPool::decrease(Thread& thread, int registers, SourceLine where) {
-  change(thread, registers, where, false);
-}
-
-void RegisterPool::increase(Thread& thread, int registers, SourceLine where) {
-  change(thread, registers, where, true);
-}
-
-void RegisterPool::change(Thread& thread, int registers, SourceLine where, bool increase) {
-  thread.warp->join(thread, increase ? "setmaxnreg.inc" : "setmaxnreg.dec", where);
-  const auto index = static_cast<size_t>(thread.warp_group());
-  const bool valid = registers >= 24 && registers <= 256 && registers % 8 == 0;
-  if (!valid || index >= groups_.size()) report::register_count(thread, registers, where);
-  Group& group = groups_[index];
-  if (increase ? registers < group.registers : registers > group.registers) {
-    report::register_direction(thread, group.registers, registers, where);
-  }
-  if (++group.lanes < kWarpGroupThreads) {
-    if (!increase) return;
-    group.waiting.push_back(&thread);
-  } else {
-    group.lanes = 0;
-    if (!increase) {
-      free_ += group.registers - registers;
-      group.registers = registers;
-      grant();
-      return;
-    }
-    group.waiting.push_back(&thread);
-    wanted_.emplace_back(static_cast<int>(index), registers);
-    grant();
-    if (group.registers == registers) return;
-  }
-  Wait wait;
-  wait.kind = WaitKind::kRegisters;
-  wait.where = where;
-  wait.id = registers;
-  thread.scheduler().block(thread, wait);
-}
-
-// Hands free registers to those who wait for them, in the order of their requests.
-void RegisterPool::grant() {
-  while (!wanted_.empty()) {
-    const auto [index, registers] = wanted_.front();
-    Group& group = groups_[static_cast<size_t>(index)];
-    const int more = registers - group.registers;
-    if (more > free_) return;
-    free_ -= more;
-    group.registers = registers;
-    for (Thread* thread : group.waiting) thread->scheduler().wake(*thread);
-    group.waiting.clear();
-    wanted_.erase(wanted_.begin());
-  }
-}
-
 // --- Block ---
 
 Block::Block(Cluster& of_cluster, uint3 block_index, int block_rank, int thread_count,
@@ -192,14 +118,13 @@ Block::Block(Cluster& of_cluster, uint3 block_index, int block_rank, int thread_
       rank(block_rank),
       memory(shared_bytes),
       named_barriers(kNamedBarriers),
+      registers(thread_count),
       warps(static_cast<size_t>(thread_count) / kWarpThreads),
       threads(static_cast<size_t>(thread_count)),
       live_threads(thread_count) {
   for (int i = 0; i < thread_count / kWarpGroupThreads; ++i) {
     tensor_cores.push_back(std::make_unique<TensorCore>(*this, i, cluster.new_component()));
   }
-  registers.reset(thread_count / kWarpGroupThreads,
-                  registers_per_thread(static_cast<size_t>(thread_count)));
   for (size_t i = 0; i < warps.size(); ++i) {
     warps[i].block = this;
     warps[i].index = static_cast<int>(i);
@@ -290,7 +215,6 @@ Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_in
 void Cluster::run() {
   scheduler.run(*this);
   counts.blocks += blocks.size();
-  counts.turns += scheduler.now();
   counts.reports += report.has_value();
   if (trace.enabled) trace.name_rows(*this);
 }

@@ -11,6 +11,7 @@
 
 #include "fiber.h"
 #include "mbarrier.h"
+#include "register_pool.h"
 #include "scheduler.h"
 #include "shared_memory.h"
 #include "tensor_core.h"
@@ -116,27 +117,6 @@ struct Warp {
   void meet(Thread& thread, const char* instruction, SourceLine where);
   // Reports a lane that leaves while the others count on it.
   void check_leaving(Thread& thread);
-};
-
-// The registers of a multiprocessor that the block's warp groups share out by setmaxnreg.
-class RegisterPool {
- public:
-  void reset(int warp_groups, int registers_per_thread);
-  void decrease(Thread& thread, int registers, SourceLine where);
-  void increase(Thread& thread, int registers, SourceLine where);
-
- private:
-  struct Group {
-    int registers = 0;  // per thread
-    int lanes = 0;  // that have joined the current call
-    std::vector<Thread*> waiting;
-  };
-  void change(Thread& thread, int registers, SourceLine where, bool increase);
-  void grant();
-
-  std::vector<Group> groups_;
-  std::vector<std::pair<int, int>> wanted_;  // group, registers
-  int free_ = 0;
 };
 
 // A signal that another block has sent to one of this block's barriers.

@@ -92,8 +92,6 @@ EMULATOR_INLINE void multiply(float* d, const uint16_t* a, const uint16_t* b, in
   }
 }
 
-using Multiply = void (*)(float*, const uint16_t*, const uint16_t*, int, bool);
-
 void multiply_anywhere(float* d, const uint16_t* a, const uint16_t* b, int columns,
                        bool accumulate) {
   multiply<4, 2>(d, a, b, columns, accumulate);
@@ -112,20 +110,25 @@ __attribute__((target("avx512f"))) void multiply_avx512(float* d, const uint16_t
   multiply<16, 4>(d, a, b, columns, accumulate);
 }
 
-Multiply fastest() {
-  if (__builtin_cpu_supports("avx512f")) return multiply_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return multiply_avx2;
-  return multiply_anywhere;
-}
-#else
-Multiply fastest() { return multiply_anywhere; }
 #endif
 
 }  // namespace
 
+std::vector<MatrixProduct> matrix_products() {
+  std::vector<MatrixProduct> products;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) products.push_back({"avx512", multiply_avx512});
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    products.push_back({"avx2", multiply_avx2});
+  }
+#endif
+  products.push_back({"anywhere", multiply_anywhere});
+  return products;
+}
+
 void multiply_m64k16(float* d, const uint16_t* a, const uint16_t* b, int columns, bool accumulate) {
-  static const Multiply multiply = fastest();
-  multiply(d, a, b, columns, accumulate);
+  static const MatrixProduct fastest = matrix_products().front();
+  fastest.multiply(d, a, b, columns, accumulate);
 }
 
 }  // namespace emulator

@@ -14,6 +14,15 @@ constexpr uint64_t kMark = 0x4d62617200000000;
 
 uint64_t content(size_t number) { return kMark | number; }
 
+// A barrier can lie here: eight aligned bytes of the block's shared memory.
+void check_address(const Thread& thread, const MBarrier* address, SourceLine where) {
+  const SharedMemory& memory = thread.block->memory;
+  if (!memory.contains(address, sizeof(MBarrier))) report::not_shared(thread, where);
+  if (reinterpret_cast<uintptr_t>(address) % sizeof(MBarrier) != 0) {
+    report::misaligned(thread, "the mbarrier", memory.offset(address), sizeof(MBarrier), where);
+  }
+}
+
 }  // namespace
 
 std::string Barrier::name() const {
@@ -92,11 +101,7 @@ Barrier* MBarrierTable::at(const MBarrier* address) const {
 void MBarrierTable::init(Thread& thread, MBarrier* address, uint32_t arrivals, SourceLine where) {
   constexpr uint32_t kArrivalsLimit = (1 << 20) - 1;
   Block& block = *thread.block;
-  if (!block.memory.contains(address)) report::not_shared(thread, address, where);
-  if (reinterpret_cast<uintptr_t>(address) % sizeof(MBarrier) != 0) {
-    report::misaligned(thread, "the mbarrier", block.memory.offset(address), sizeof(MBarrier),
-                       where);
-  }
+  check_address(thread, address, where);
   if (arrivals < 1 || arrivals > kArrivalsLimit) {
     report::arrival_count_out_of_range(thread, arrivals, where);
   }
@@ -123,7 +128,7 @@ void MBarrierTable::fence(Thread& thread) {
 }
 
 Barrier& MBarrierTable::find(Thread& thread, MBarrier* address, SourceLine where) {
-  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  check_address(thread, address, where);
   const uint64_t number = address->opaque & ~kMark;
   Barrier* barrier = number < barriers_.size() ? barriers_[number].get() : nullptr;
   if (barrier == nullptr || barrier->address != address) {
@@ -195,7 +200,7 @@ void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t ra
   }
   Cluster& cluster = thread.cluster();
   if (rank >= cluster.blocks.size()) report::no_such_rank(thread, rank, where);
-  if (!thread.block->memory.contains(address)) report::not_shared(thread, address, where);
+  check_address(thread, address, where);
   Block& block = *cluster.blocks[rank];
   Barrier& barrier = find_remote(thread, block, thread.block->memory.offset(address), where);
   if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
@@ -231,10 +236,10 @@ void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, Sou
   }
   cluster.counts.barrier_waits_blocked += thread.lane == 0;
   const uint64_t since = thread.scheduler().now();
-  const std::string name = cluster.trace.enabled ? "wait " + barrier.name() : "";
   block_until_told(thread, barrier, WaitKind::kPhase, parity, where);
   if (cluster.trace.enabled && thread.lane == 0) {
-    cluster.trace.span(*thread.block, thread.warp->index, name, since, thread.scheduler().now());
+    cluster.trace.span(*thread.block, thread.warp->index, "wait " + barrier.name(), since,
+                       thread.scheduler().now());
   }
 }
 

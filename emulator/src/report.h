@@ -5,8 +5,8 @@
 #include <emulator.h>
 #include <source_line.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace emulator {
 
@@ -22,22 +22,8 @@ struct KernelStopped {};
 
 namespace report {
 
-// --- shared memory and its tiles ---
-[[noreturn]] void overwritten_while_read(const Thread& thread, const Block& block,
-                                         const Region& region, const Access& read,
-                                         SourceLine where);
-[[noreturn]] void overwritten_in_flight(const Thread& thread, const Block& block,
-                                        const Region& region, SourceLine where);
-[[noreturn]] void read_before_full(const Thread& thread, const Region& region, char operand,
-                                   uint64_t number, SourceLine where);
-[[noreturn]] void read_poison(const Block& block, int warp_group, char operand, uint32_t offset,
-                              bool in_flight, SourceLine where);
-[[noreturn]] void shared_memory_too_small(const Thread& thread, size_t wanted, SourceLine where);
-[[noreturn]] void not_shared(const Thread& thread, const void* address, SourceLine where);
-[[noreturn]] void misaligned(const Thread& thread, const char* what, uint32_t offset,
-                             uint32_t alignment, SourceLine where);
+// --- mbarriers (mbarrier_reports.cpp) ---
 
-// --- mbarriers ---
 [[noreturn]] void arrival_count_out_of_range(const Thread& thread, uint32_t arrivals,
                                              SourceLine where);
 [[noreturn]] void byte_count_out_of_range(const Thread& thread, uint32_t bytes, SourceLine where);
@@ -58,7 +44,13 @@ namespace report {
                                          int64_t issued, int64_t announced, SourceLine where);
 [[noreturn]] void phase_ends_with_bytes_in_flight(const Barrier& barrier);
 
-// --- TMA ---
+// --- TMA, and what stmatrix writes for it (tma_reports.cpp) ---
+
+[[noreturn]] void overwritten_while_read(const Thread& thread, const Block& block,
+                                         const Region& region, const Access& read,
+                                         SourceLine where);
+[[noreturn]] void overwritten_in_flight(const Thread& thread, const Block& block,
+                                        const Region& region, SourceLine where);
 [[noreturn]] void misaligned_map(const Thread& thread, const void* map, SourceLine where);
 [[noreturn]] void not_a_tensor_map(const Thread& thread, SourceLine where);
 [[noreturn]] void box_too_large(const Thread& thread, uint32_t offset, uint32_t bytes,
@@ -71,8 +63,13 @@ namespace report {
 [[noreturn]] void written_too_early(const Thread& thread, const Access& access, SourceLine where);
 [[noreturn]] void store_not_waited_for(const Thread& thread);
 
-// --- WGMMA ---
+// --- WGMMA (tensor_core_reports.cpp) ---
+
 [[noreturn]] void not_a_warp_group(const Thread& thread, SourceLine where);
+[[noreturn]] void read_before_full(const Thread& thread, const Region& region, char operand,
+                                   uint64_t number, SourceLine where);
+[[noreturn]] void read_poison(const Block& block, int warp_group, char operand, uint32_t offset,
+                              bool in_flight, SourceLine where);
 [[noreturn]] void missing_wgmma_fence(const Thread& thread, bool first, SourceLine where);
 [[noreturn]] void accumulator_touched(const Thread& thread, int index, uint64_t number,
                                       SourceLine where);
@@ -89,7 +86,12 @@ namespace report {
 [[noreturn]] void operands_differ(const Thread& thread, uint64_t number, SourceLine other,
                                   SourceLine where);
 
-// --- warps, registers, blocks ---
+// --- shared memory, warps, registers, blocks (block_reports.cpp) ---
+
+[[noreturn]] void shared_memory_too_small(const Thread& thread, size_t wanted, SourceLine where);
+[[noreturn]] void not_shared(const Thread& thread, SourceLine where);
+[[noreturn]] void misaligned(const Thread& thread, const char* what, uint32_t offset,
+                             uint32_t alignment, SourceLine where);
 [[noreturn]] void lanes_diverge(const Thread& thread, const char* others, SourceLine others_where,
                                 const char* instruction, SourceLine where);
 [[noreturn]] void lane_has_left(const Thread& thread, const Thread& gone, const char* instruction,
@@ -107,11 +109,9 @@ namespace report {
 [[noreturn]] void bytes_left(const Thread& last, const Barrier& barrier);
 [[noreturn]] void arrivals_left(const Thread& last, const Barrier& barrier);
 
-// Nobody can run and nothing is under way.
-[[noreturn]] void deadlock(Cluster& cluster);
+// --- nobody can run and nothing is under way (deadlock.cpp) ---
 
-// What the trace calls a copy that signals `barrier`: "smem.a[2]".
-std::string copy_name(SourceLine where, const Barrier& barrier);
+[[noreturn]] void deadlock(Cluster& cluster);
 
 }  // namespace report
 }  // namespace emulator

@@ -25,7 +25,7 @@ class EventQueue {
   bool empty() const { return events_.empty(); }
   // Runs what is due, in the order of issue. True if there was any.
   bool run_due(uint64_t now);
-  // Runs one of those that wait longest for their turn, due or not.
+  // Runs any one of them, due or not.
   void run_any(Random& random);
 
  private:
@@ -65,7 +65,6 @@ class Scheduler {
   void add(Warp& warp);
   // Runs until all threads have ended or a check has stopped the kernel.
   void run(Cluster& cluster);
-  bool stopped() const { return stopped_; }
 
  private:
   void make_ready(Warp& warp);

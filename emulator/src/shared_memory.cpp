@@ -25,10 +25,10 @@ SharedMemory::SharedMemory(size_t bytes)
   regions_[0].end = size_;
 }
 
-bool SharedMemory::contains(const void* pointer) const {
+bool SharedMemory::contains(const void* pointer, size_t bytes) const {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto begin = reinterpret_cast<uintptr_t>(data_);
-  return address >= begin && address < begin + size_;
+  return address >= begin && address + bytes <= begin + size_;
 }
 
 uint32_t SharedMemory::offset(const void* pointer) const {

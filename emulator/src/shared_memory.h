@@ -50,7 +50,8 @@ class SharedMemory {
 
   uint8_t* data() { return data_; }
   uint32_t size() const { return size_; }
-  bool contains(const void* pointer) const;
+  // All of the `bytes` from `pointer` on lie in it.
+  bool contains(const void* pointer, size_t bytes = 1) const;
   uint32_t offset(const void* pointer) const;
 
   // --- poison ---

@@ -1,6 +1,7 @@
 #include "source_text.h"
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 
 namespace emulator {
@@ -12,12 +13,18 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// "producer" for "if (…) {  // --- producer ---"; empty if the line names no role.
+// "producer" for "  if (…) {  // --- producer ---"; empty if the line names no role. (In the first
+// column such a comment heads a section of the file.)
 std::string role_comment(const std::string& line) {
   const size_t begin = line.find("// --- ");
-  if (begin == std::string::npos) return "";
+  if (begin == std::string::npos || begin == 0) return "";
   const size_t end = line.find(" ---", begin + 7);
   return end == std::string::npos ? "" : line.substr(begin + 7, end - begin - 7);
+}
+
+bool is_header_name(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  return extension == ".h" || extension == ".cuh";
 }
 
 bool begins_with(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }
@@ -52,10 +59,7 @@ std::string init_argument(SourceLine where) {
 }  // namespace
 
 SourceFile::SourceFile(const std::string& path)
-    : is_header_(path.find(".cuh") != std::string::npos || path.find(".h") != std::string::npos),
-      lines_(1),
-      roles_(1),
-      in_class_(1) {
+    : is_header_(is_header_name(path)), lines_(1), roles_(1), in_class_(1) {
   std::ifstream file(path);
   const std::string* role = nullptr;
   bool in_class = false;

@@ -20,7 +20,7 @@ class SourceFile {
   std::string line(int number) const;
 
   // The `// --- role ---` comment that governs a line: the latest one above it in the same
-  // function. Null if there is none. The pointer lives as long as the program.
+  // function. Null if there is none. The pointer lives as long as this object.
   const std::string* role(int number) const {
     return static_cast<size_t>(number) < roles_.size() ? roles_[number] : nullptr;
   }
@@ -42,7 +42,8 @@ class SourceFile {
   std::vector<std::unique_ptr<std::string>> role_names_;
 };
 
-// The file of a line, read once per thread. Never fails: a missing file is an empty one.
+// The file of a line, read once per operating-system thread and kept until that ends. Never fails:
+// a missing file is an empty one.
 const SourceFile& source_file(const char* path);
 
 // "v3_warp_specialized/kernel.cu:67".

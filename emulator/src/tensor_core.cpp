@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encoded_map.h"
 #include "machine.h"
 #include "matrix_product.h"
 #include "report.h"
-#include "tensor_map.h"
 
 namespace emulator {
 namespace {
@@ -164,6 +164,14 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
     const Access& write = region.write;
     if (options().happens_before && write.kind != AccessKind::kNone) {
       if (known(thread, write.component) < write.value) {
+        // Loads whose own phase has ended without them count in the next one, for which nothing is
+        // announced: the announcement is at fault, not the wait.
+        const Barrier* const full = write.barrier;
+        const bool unannounced = full != nullptr && write.number == full->phase &&
+                                 full->phase > 0 && full->announced == 0;
+        if (unannounced) {
+          report::too_few_bytes_expected(thread, *full, full->issued, 0, write.where);
+        }
         report::read_before_full(thread, region, operand, number, where);
       }
       if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {

@@ -59,7 +59,6 @@ class TensorCore {
     bool accumulate;
     SourceLine where;
     int lanes = 0;
-    int lanes_of_warp[4] = {};
     bool issued = false;
   };
   // The accumulator of all 128 threads, row by row, while WGMMAs work on it.

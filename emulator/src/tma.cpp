@@ -6,6 +6,7 @@
 
 #include "machine.h"
 #include "report.h"
+#include "source_text.h"
 
 namespace emulator {
 namespace {
@@ -14,7 +15,7 @@ constexpr int kMostPieces = 4;
 constexpr int kRowsOfAPiece = 8;  // a piece is a multiple of so many: whole swizzle patterns
 constexpr uint32_t kChunk = 16;
 
-uint32_t swizzled(const TensorMap& map, uint32_t offset) {
+uint32_t swizzled(const EncodedMap& map, uint32_t offset) {
   if (!map.swizzled) return offset;
   return swizzle_128b(offset + kSharedBase) - kSharedBase;
 }
@@ -25,7 +26,7 @@ struct Inside {
   int64_t end = 0;
 };
 
-Inside inside(const TensorMap& map, int64_t column, int64_t row) {
+Inside inside(const EncodedMap& map, int64_t column, int64_t row) {
   if (row < 0 || row >= static_cast<int64_t>(map.rows)) return {};
   const int64_t begin = std::max<int64_t>(0, -column);
   const int64_t end =
@@ -33,15 +34,37 @@ Inside inside(const TensorMap& map, int64_t column, int64_t row) {
   return begin < end ? Inside{begin, end} : Inside{};
 }
 
-uint8_t* global_address(const TensorMap& map, int64_t column, int64_t row) {
+uint8_t* global_address(const EncodedMap& map, int64_t column, int64_t row) {
   return reinterpret_cast<uint8_t*>(map.base) + row * static_cast<int64_t>(map.pitch) + column * 2;
+}
+
+// Puts a stage's number where the source has an index: "smem.a[stage]" becomes "smem.a[2]".
+std::string with_index(const std::string& expression, const Barrier& barrier) {
+  const size_t open = expression.find('[');
+  const size_t close = expression.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) return expression;
+  if (!barrier_is_indexed(barrier.initialised)) return expression;
+  return expression.substr(0, open + 1) + std::to_string(barrier.index) + expression.substr(close);
 }
 
 }  // namespace
 
+std::string copy_name(SourceLine where, const Barrier& barrier) {
+  // The longer name first: the shorter one might be found on a line above.
+  for (const char* function : {"cp_async_bulk_tensor_2d_multicast", "cp_async_bulk_tensor_2d"}) {
+    std::string destination = first_argument(where, function);
+    // &smem.b[stage][offset]: a place inside smem.b[stage].
+    if (destination.rfind('&', 0) == 0)
+      destination = destination.substr(1, destination.rfind('[') - 1);
+    // A local variable's name would tell nothing.
+    if (destination.find('.') != std::string::npos) return with_index(destination, barrier);
+  }
+  return "the tile of " + barrier.name();
+}
+
 // A box and where it lies in shared memory.
 struct TmaUnit::Place {
-  TensorMap map;
+  EncodedMap map;
   uint32_t begin;
   uint32_t end;
 };
@@ -53,7 +76,6 @@ struct TmaUnit::Copy {
   int row;
   Barrier* barrier;  // of loads
   SourceLine where;
-  uint64_t number;
   uint64_t issued_at;
   int rows_left;
 };
@@ -64,9 +86,9 @@ TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CU
   if (reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) != 0) {
     report::misaligned_map(thread, map, where);
   }
-  const TensorMap content = decode_tensor_map(map);
-  if (content.magic != kTensorMapMagic) report::not_a_tensor_map(thread, where);
-  if (!memory.contains(shared)) report::not_shared(thread, shared, where);
+  const EncodedMap content = decode_map(map);
+  if (content.magic != kEncodedMapMagic) report::not_a_tensor_map(thread, where);
+  if (!memory.contains(shared)) report::not_shared(thread, where);
   const uint32_t begin = memory.offset(shared);
   const uint32_t alignment = content.swizzled ? 1024 : 128;
   if (begin % alignment != 0) {
@@ -135,8 +157,8 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
     ++block->tma.loads_in_flight_;
 
     const int rows = static_cast<int>(place.map.box_rows);
-    auto copy = std::make_shared<Copy>(Copy{block.get(), place, column, row, &barrier, where,
-                                            ++block->tma.copies_, scheduler.now(), rows});
+    auto copy = std::make_shared<Copy>(
+        Copy{block.get(), place, column, row, &barrier, where, scheduler.now(), rows});
     const int pieces = 1 + static_cast<int>(scheduler.random().below(kMostPieces));
     const int piece = (rows / pieces + kRowsOfAPiece) / kRowsOfAPiece * kRowsOfAPiece;
     for (int first = 0; first < rows; first += piece) {
@@ -148,9 +170,8 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
         --copy->block->tma.loads_in_flight_;
         Cluster& of_block = copy->block->cluster;
         if (of_block.trace.enabled) {
-          of_block.trace.span(*copy->block, Trace::kTmaRow,
-                              report::copy_name(copy->where, *copy->barrier), copy->issued_at,
-                              of_block.scheduler.now());
+          of_block.trace.span(*copy->block, Trace::kTmaRow, copy_name(copy->where, *copy->barrier),
+                              copy->issued_at, of_block.scheduler.now());
         }
       });
     }
@@ -159,7 +180,7 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
 
 // Rows first … last - 1 of the box arrive, elements outside the tensor as zero.
 void TmaUnit::land(const Copy& copy, int first, int last) {
-  const TensorMap& map = copy.place.map;
+  const EncodedMap& map = copy.place.map;
   SharedMemory& memory = copy.block->memory;
   const uint32_t pitch = map.box_pitch();
   uint8_t line[512];  // the longest row of a box: 256 elements
@@ -191,7 +212,6 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   if (progress.component == kNoComponent) progress.component = cluster.new_component();
   const uint64_t number = ++progress.issued;
   progress.read_done.push_back(false);
-  progress.write_done.push_back(false);
   for (Region& region : block.memory.regions(place.begin, place.end)) {
     const Access& write = region.write;
     if (options().happens_before && write.kind != AccessKind::kNone) {
@@ -219,7 +239,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   };
   auto box = std::make_shared<Box>(Box{{}, scheduler.now()});
   auto write_box = [=, &thread, &cluster] {
-    const TensorMap& content = place.map;
+    const EncodedMap& content = place.map;
     for (uint32_t i = 0; i < content.box_rows; ++i) {
       const Inside part = inside(content, column, int64_t{row} + i);
       if (part.begin == part.end) continue;
@@ -232,15 +252,13 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
                   box->bytes.data() + i * content.box_pitch() + part.begin * 2,
                   static_cast<size_t>(end - part.begin) * 2);
     }
-    thread.bulk.write_done[number - 1] = true;
-    thread.block->tma.advance(thread);
     if (cluster.trace.enabled) {
       cluster.trace.span(*thread.block, Trace::kTmaRow, "store " + std::to_string(number),
                          box->issued_at, cluster.scheduler.now());
     }
   };
   scheduler.after_delay([=, &thread, &block, &scheduler] {
-    const TensorMap& content = place.map;
+    const EncodedMap& content = place.map;
     box->bytes.resize(content.box_bytes());
     for (uint32_t byte = 0; byte < content.box_bytes(); byte += kChunk) {
       const uint32_t from = swizzled(content, place.begin + byte);
@@ -253,32 +271,24 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   });
 }
 
-void TmaUnit::commit_group(Thread& thread) {
-  thread.bulk.committed = thread.bulk.issued;
-  thread.bulk.groups.push_back(thread.bulk.issued);
-}
+void TmaUnit::commit_group(Thread& thread) { thread.bulk.groups.push_back(thread.bulk.issued); }
 
 // Counts what is complete in the order of issue, and wakes the thread if it waits for that.
 void TmaUnit::advance(Thread& thread) {
   BulkProgress& progress = thread.bulk;
   while (progress.read < progress.issued && progress.read_done[progress.read]) ++progress.read;
-  while (progress.written < progress.issued && progress.write_done[progress.written]) {
-    ++progress.written;
-  }
-  const uint64_t reached = progress.waits_for_reads ? progress.read : progress.written;
-  if (progress.waits && reached >= progress.target) {
+  if (progress.waits && progress.read >= progress.target) {
     progress.waits = false;
     thread.scheduler().wake(thread);
   }
 }
 
-void TmaUnit::wait_group(Thread& thread, int pending, bool reads_only, SourceLine where) {
+void TmaUnit::wait_group_read(Thread& thread, int pending, SourceLine where) {
   BulkProgress& progress = thread.bulk;
   const auto newest = static_cast<size_t>(pending);
   if (progress.groups.size() <= newest) return;
   progress.target = progress.groups[progress.groups.size() - 1 - newest];
-  progress.waits_for_reads = reads_only;
-  if ((reads_only ? progress.read : progress.written) < progress.target) {
+  if (progress.read < progress.target) {
     progress.waits = true;
     Wait wait;
     wait.kind = WaitKind::kBulkGroup;

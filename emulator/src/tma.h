@@ -8,9 +8,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "tensor_map.h"
+#include "encoded_map.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -24,16 +25,15 @@ struct BulkProgress {
   Component component = kNoComponent;  // counts stores that have read their source
   uint64_t issued = 0;
   uint64_t read = 0;  // complete, in the order of issue
-  uint64_t written = 0;
-  uint64_t committed = 0;
   uint64_t waited = 0;  // known to the thread to have read their source
   uint64_t target = 0;  // that it waits for
-  bool waits_for_reads = false;
   bool waits = false;
   std::vector<uint64_t> groups;  // the number of stores issued at each commit
   std::vector<bool> read_done;  // per store
-  std::vector<bool> write_done;
 };
+
+// What reports and the trace call a copy that signals `barrier`: "smem.a[2]".
+std::string copy_name(SourceLine where, const Barrier& barrier);
 
 class TmaUnit {
  public:
@@ -46,9 +46,8 @@ class TmaUnit {
   void store(Thread& thread, const CUtensorMap* map, int column, int row, const void* source,
              SourceLine where);
   void commit_group(Thread& thread);
-  // Waits until at most `pending` of the thread's newest groups have not yet read their source
-  // (`reads_only`) or not yet written their destination.
-  void wait_group(Thread& thread, int pending, bool reads_only, SourceLine where);
+  // Waits until at most `pending` of the thread's newest groups have not yet read their source.
+  void wait_group_read(Thread& thread, int pending, SourceLine where);
 
   int loads_in_flight() const { return loads_in_flight_; }
   SourceLine latest_load() const { return latest_load_; }
@@ -63,7 +62,6 @@ class TmaUnit {
   void advance(Thread& thread);
 
   int loads_in_flight_ = 0;
-  uint64_t copies_ = 0;
   SourceLine latest_load_ = {"", 0};
 };
 

@@ -1,6 +1,7 @@
 #include "trace.h"
 
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
 
@@ -11,16 +12,6 @@ namespace {
 
 int64_t linear_index(const Block& block) {
   return block.index.x + int64_t{gridDim.x} * (block.index.y + int64_t{gridDim.y} * block.index.z);
-}
-
-// Names come from source text: quotes and backslashes may occur.
-std::string json_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + '"';
 }
 
 }  // namespace
@@ -58,23 +49,34 @@ void Trace::append(Trace&& other) {
 }
 
 void write_json(const Trace& trace, std::ostream& out) {
+  using Json = nlohmann::ordered_json;
   const char* separator = "\n";
+  const auto write = [&](const Json& event) {
+    // Names come from source text, which may be in any encoding.
+    out << separator << event.dump(-1, ' ', false, Json::error_handler_t::replace);
+    separator = ",\n";
+  };
+  const auto write_name = [&](const char* what, int64_t block, int row, const std::string& name) {
+    write({{"ph", "M"}, {"name", what}, {"pid", block}, {"tid", row}, {"args", {{"name", name}}}});
+  };
   out << "{\"traceEvents\":[";
   for (const Trace::Row& row : trace.rows()) {
-    out << separator << "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" << row.block
-        << ",\"tid\":" << row.row << ",\"args\":{\"name\":" << json_string(row.name) << "}}";
-    separator = ",\n";
+    write_name("thread_name", row.block, row.row, row.name);
     if (row.row != 0) continue;
-    out << separator << "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" << row.block
-        << ",\"args\":{\"name\":\"block " << row.block << "\"}}";
+    write_name("process_name", row.block, row.row, "block " + std::to_string(row.block));
   }
   for (const Trace::Event& event : trace.events()) {
-    out << separator << "{\"ph\":" << (event.instant ? "\"i\",\"s\":\"t\"" : "\"X\"")
-        << ",\"name\":" << json_string(event.name) << ",\"pid\":" << event.block
-        << ",\"tid\":" << event.row << ",\"ts\":" << event.begin;
-    if (!event.instant) out << ",\"dur\":" << event.duration;
-    out << "}";
-    separator = ",\n";
+    Json json = {{"ph", event.instant ? "i" : "X"},
+                 {"name", event.name},
+                 {"pid", event.block},
+                 {"tid", event.row},
+                 {"ts", event.begin}};
+    if (event.instant) {
+      json["s"] = "t";
+    } else {
+      json["dur"] = event.duration;
+    }
+    write(json);
   }
   out << "\n],\"otherData\":{\"time\":\"turns of the emulator's scheduler: order and overlap, "
          "never speed\"}}\n";

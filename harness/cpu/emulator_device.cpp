@@ -1,15 +1,16 @@
 // harness/device.h in the emulator: how it is set up, and what it saw.
+#include <cuda_status.h>
 #include <emulator.h>
 #include <harness/device.h>
 
 #include <fstream>
-#include <sstream>
 
 namespace harness {
-
 namespace {
+
 std::string g_trace;  // a file's path, or empty
-}
+
+}  // namespace
 
 Status open_device(const DeviceOptions& device_options, DeviceInfo* info) {
   emulator::Options options;
@@ -18,8 +19,8 @@ Status open_device(const DeviceOptions& device_options, DeviceInfo* info) {
   emulator::set_options(options);
   g_trace = device_options.trace;
   info->name = "CPU emulator";
-  info->sms = 132;
-  return {};
+  return cuda_status(cudaDeviceGetAttribute(&info->sms, cudaDevAttrMultiProcessorCount, 0),
+                     "asking for the number of multiprocessors");
 }
 
 Status finish_device() {
@@ -33,11 +34,8 @@ Status finish_device() {
 
 Observation observe() {
   const emulator::Counters counters = emulator::counters();
-  if (counters.launches == 0 && !g_trace.empty()) {
-    // Asked before a run: the trace is to show that run alone.
-    std::ostringstream earlier_runs;
-    emulator::write_trace(earlier_runs);
-  }
+  // Asked before a run: the trace is to show that run alone.
+  if (counters.launches == 0) emulator::clear_trace();
   emulator::reset_counters();
   Observation observation;
   observation.hazards = counters.reports;

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "kernel_test.h"
 #include "product_kernel.h"
@@ -212,6 +213,20 @@ TEST(MBarrier, ALoopAroundTryWaitCanDeadlock) {
                 {"waits for parity 0 of ready"});
 }
 
+// --- addresses of mbarriers ---
+
+void arrive_at_kernel(int offset) {
+  auto* const memory = reinterpret_cast<char*>(&shared_storage<OneBarrier>());
+  if (threadIdx.x == 0) ptx::mbarrier_arrive(reinterpret_cast<MBarrier*>(memory + offset));
+}
+
+TEST(MBarrier, TakesEightAlignedBytes) {
+  expect_report(run(quiet(), {1, 32, 16}, arrive_at_kernel, 4), Check::kMisaligned,
+                {"the mbarrier begins 4 bytes past a multiple of 8"});
+  expect_report(run(quiet(), {1, 32, 12}, arrive_at_kernel, 8), Check::kNotShared);
+  expect_report(run(quiet(), {1, 32, 16}, arrive_at_kernel, 8), Check::kBarrierNotInitialised);
+}
+
 // --- TMA loads ---
 
 constexpr int kBoxRows = 24;
@@ -273,6 +288,9 @@ CUresult encode(CUtensorMap* map, void* base, cuuint64_t columns, cuuint64_t row
                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
+
+// Kernels take maps by value: cuda.h says what becomes of those that are copied bit by bit.
+static_assert(!std::is_trivially_copyable_v<CUtensorMap>);
 
 TEST(TensorMap, RulesOfTheDriver) {
   Matrix source(128, 128);

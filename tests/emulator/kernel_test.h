@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <tensor_map.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,30 @@ inline void expect_report(const std::optional<emulator::Report>& report, emulato
     EXPECT_NE(report->text.find(part), std::string::npos) << "lacks \"" << part << "\":\n"
                                                           << report->text;
   }
+}
+
+// Expects one of `checks` on each of many seeds and for every delay policy, and the first of them,
+// with each of `parts`, at least once. `run_on` runs the kernel.
+template <class RunOn>
+void expect_bug(const std::vector<emulator::Check>& checks, const std::vector<std::string>& parts,
+                RunOn run_on) {
+  int hits = 0;
+  for (const auto delay :
+       {emulator::Delay::kMixed, emulator::Delay::kAtOnce, emulator::Delay::kOnlyWhenIdle}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      emulator::Options options = quiet(seed);
+      options.delay = delay;
+      const std::optional<emulator::Report> report = run_on(options);
+      ASSERT_TRUE(report.has_value()) << "silent on seed " << seed;
+      const bool expected = std::find(checks.begin(), checks.end(), report->check) != checks.end();
+      ASSERT_TRUE(expected) << report->text;
+      if (report->check != checks[0]) continue;
+      ++hits;
+      expect_report(report, checks[0], parts);
+      if (testing::Test::HasFailure()) return;  // one report is enough to read
+    }
+  }
+  EXPECT_GT(hits, 0) << "never: " << emulator::check_name(checks[0]);
 }
 
 }  // namespace kernel_test

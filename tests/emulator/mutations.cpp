@@ -1,48 +1,69 @@
 // Is every synchronising line load-bearing? Switches off, one at a time, each line of each
 // kernel.cu that synchronises or copies, and runs the version on many seeds: each must be caught,
 // by a report or by a wrong result, unless the list of legal removals has it. Prints one table.
-//   mutations [--seeds N] [version …]
-#include <CLI/CLI.hpp>
-#include <emulator.h>
-#include <harness/problem.h>
-#include <harness/versions.h>
-
+//   mutate [--seeds N] [--legal FILE] [version …]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <map>
-#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "bug_hunt.h"
 
 namespace {
 
 using emulator::Site;
-using harness::Problem;
 using harness::Version;
+
+// Ends the program, with exit code 2.
+[[noreturn]] void die(const std::string& sentence) {
+  std::fprintf(stderr, "mutate: %s\n", sentence.c_str());
+  std::exit(2);
+}
+
+// Versions of this name, which is "v2" or "v2_pipelined".
+std::vector<Version> versions_called(const std::string& name) {
+  std::vector<Version> found;
+  for (const Version& version : harness::versions()) {
+    const std::string full = version.name;
+    if (full == name || full.rfind(name + "_", 0) == 0) found.push_back(version);
+  }
+  return found;
+}
 
 // A line that may go: `text` is part of it or of the line before, comments included.
 struct LegalRemoval {
+  std::string place;  // "legal_removals.txt:2"
   std::string version;
   std::string text;
   std::string reason;
+  int uses = 0;
 };
 
 // Lines of "version | part of the line | reason"; # begins a comment.
 std::vector<LegalRemoval> read_legal_removals(const std::string& path) {
   std::vector<LegalRemoval> removals;
   std::ifstream file(path);
+  if (!file) die("cannot read " + path);
+  int number = 0;
   for (std::string line; std::getline(file, line);) {
+    ++number;
     if (line.empty() || line[0] == '#') continue;
+    const std::string place = path + ":" + std::to_string(number);
     const size_t first = line.find(" | ");
-    const size_t second = line.find(" | ", first + 3);
-    if (second == std::string::npos) continue;
-    removals.push_back({line.substr(0, first), line.substr(first + 3, second - first - 3),
-                        line.substr(second + 3)});
+    const size_t second = first == std::string::npos ? first : line.find(" | ", first + 3);
+    if (second == std::string::npos) {
+      die(place + ": a line is 'version | part of the line | reason', this is '" + line + "'");
+    }
+    const std::string version = line.substr(0, first);
+    const auto found = versions_called(version);
+    if (found.size() != 1 || found[0].name != version) {
+      die(place + ": there is no version '" + version + "'; name it as its folder");
+    }
+    removals.push_back(
+        {place, version, line.substr(first + 3, second - first - 3), line.substr(second + 3)});
   }
   return removals;
 }
@@ -55,32 +76,36 @@ std::string line_of(const Site& site, int offset = 0) {
   return line;
 }
 
-// Lines of a kernel that call a wrapper, as the text says.
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A line of a kernel that calls a wrapper, or waits in a method, as the text says.
+bool calls_wrapper(const std::string& line) {
+  const std::string code = line.substr(0, line.find("//"));
+  return contains(code, "__syncthreads(") || contains(code, "_acquire();") ||
+         (contains(code, "ptx::") && !contains(code, "ptx::cluster_ctarank("));
+}
+
 std::vector<Site> lines_with_wrappers(const std::string& path) {
-  const std::regex call(
-      R"(ptx::(?!cluster_ctarank)\w+(<\w+>)?\(|__syncthreads\(|\w+_acquire\(\);)");
   std::vector<Site> sites;
   std::ifstream file(path);
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
-    if (std::regex_search(line.substr(0, line.find("//")), call)) sites.push_back({path, number});
+    if (calls_wrapper(line)) sites.push_back({path, number});
   }
   return sites;
 }
 
-// More K tiles than any ring has stages, twice around and a bit; tails; several tiles of C, which
-// persistent versions compute in one block and store by TMA.
-constexpr harness::ProblemSize kSize = {300, 136, 8 * 64 + 56};
-
 class Mutations {
  public:
-  Mutations(const Version& version, int seeds, const std::vector<LegalRemoval>& legal)
-      : version_(version), seeds_(seeds), legal_(legal), problem_(kSize) {
-    problem_.generate(harness::DataKind::kInts, 11);
-  }
+  // Counts in `legal` what it uses.
+  Mutations(const Version& version, int seeds, std::vector<LegalRemoval>* legal)
+      : version_(version), seeds_(seeds), legal_(legal) {}
 
-  // Prints a row per line. True if each is caught on each seed, or is legal.
+  // Prints a row per line. True if each is caught on each seed, or is legal, and if each of the
+  // version's legal removals is there.
   bool run() {
     bool all_as_expected = true;
     for (const Site& site : synchronising_lines()) all_as_expected &= run_without(site);
@@ -88,6 +113,13 @@ class Mutations {
       if (was_executed(site)) continue;
       std::printf("| %-19s | %4d | %-72.72s | never executed |\n", version_.name, site.line,
                   line_of(site).c_str());
+      all_as_expected = false;
+    }
+    for (const LegalRemoval& removal : *legal_) {
+      if (removal.version != version_.name || removal.uses > 0) continue;
+      std::fprintf(stderr,
+                   "mutate: %s: no line of %s that a run executes has '%s'; strike it out\n",
+                   removal.place.c_str(), version_.name, removal.text.c_str());
       all_as_expected = false;
     }
     return all_as_expected;
@@ -112,14 +144,8 @@ class Mutations {
   std::vector<Site> synchronising_lines() {
     emulator::Options options;
     options.record_calls = true;
-    emulator::set_options(options);
     emulator::clear_executed_calls();
-    problem_.check(
-        [&](MatmulArguments args) {
-          args.max_blocks = 1;
-          return version_.matmul(args, nullptr);
-        },
-        version_.shape);
+    problem_.finding(version_, options);
     const std::set<std::string> others = {"shared_storage", "wgmma.mma_async"};
     std::vector<Site> sites;
     for (const emulator::Call& call : emulator::executed_calls()) {
@@ -134,54 +160,40 @@ class Mutations {
   }
 
   bool run_without(const Site& site) {
-    emulator::Options options;
-    options.removed = {site};
-    options.print_reports = false;
-    std::map<std::string, int> findings;
+    bug_hunt::Tally findings;
     int caught = 0;
     for (int seed = 1; seed <= seeds_; ++seed) {
-      options.seed = static_cast<uint64_t>(seed);
-      emulator::set_options(options);
-      const Problem::Verdict verdict = problem_.check(
-          [&](MatmulArguments args) {
-            args.max_blocks = 1;
-            return version_.matmul(args, nullptr);
-          },
-          version_.shape);
-      if (const auto& report = emulator::last_report()) {
-        ++findings[emulator::check_name(report->check)];
-      } else if (!verdict.right()) {
-        ++findings["wrong result"];
-      } else {
-        continue;
-      }
+      emulator::Options options = bug_hunt::quiet(static_cast<uint64_t>(seed));
+      options.removed = {site};
+      const std::string finding = problem_.finding(version_, options);
+      if (finding.empty()) continue;
+      ++findings[finding];
       ++caught;
     }
     const std::string line = line_of(site);
-    const LegalRemoval* const legal = find_legal(line_of(site, -1) + "\n" + line);
-    std::string finding;
-    for (const auto& [name, count] : findings) {
-      finding += (finding.empty() ? "" : ", ") + name + " " + std::to_string(count);
-    }
+    const LegalRemoval* const legal = use_legal(line_of(site, -1) + "\n" + line);
     const bool as_expected = legal == nullptr ? caught == seeds_ : caught == 0;
-    if (legal != nullptr) finding += "legal: " + legal->reason;
+    std::string how = bug_hunt::text_of(findings);
+    if (legal != nullptr) how += "legal: " + legal->reason;
     std::printf("| %-19s | %4d | %-72.72s | %3d/%d | %s%s |\n", version_.name, site.line,
-                line.c_str(), caught, seeds_, as_expected ? "" : "UNEXPECTED ", finding.c_str());
+                line.c_str(), caught, seeds_, as_expected ? "" : "UNEXPECTED ", how.c_str());
     return as_expected;
   }
 
-  const LegalRemoval* find_legal(const std::string& lines) const {
-    for (const LegalRemoval& removal : legal_) {
+  const LegalRemoval* use_legal(const std::string& lines) {
+    for (LegalRemoval& removal : *legal_) {
       const bool same_version = removal.version == version_.name;
-      if (same_version && lines.find(removal.text) != std::string::npos) return &removal;
+      if (!same_version || lines.find(removal.text) == std::string::npos) continue;
+      ++removal.uses;
+      return &removal;
     }
     return nullptr;
   }
 
   const Version version_;
   const int seeds_;
-  const std::vector<LegalRemoval>& legal_;
-  Problem problem_;
+  std::vector<LegalRemoval>* const legal_;
+  bug_hunt::Problem problem_;
   std::string kernel_;  // the path of kernel.cu
 };
 
@@ -191,41 +203,26 @@ int main(int argc, char** argv) {
   CLI::App app("Removes every synchronising line of the kernels in turn; each must be noticed.",
                "mutate");
   int seeds = 20;
+  std::string legal_path = LEGAL_REMOVALS;
   std::vector<std::string> names;
   app.add_option("--seeds", seeds, "schedules that each removal is tried in")
       ->check(CLI::Range(1, 10000))
       ->option_text("N [20]");
+  app.add_option("--legal", legal_path, "another list of lines that may go")->option_text("FILE");
   app.add_option("versions", names, "as v2 or v2_pipelined; default: all")->option_text("V ...");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "mutate: %s (see --help)\n", error.what());
-    return 2;
-  }
+  if (const auto code = bug_hunt::parse(&app, argc, argv)) return *code;
   std::set<std::string> chosen;
   for (const std::string& name : names) {
-    const size_t before = chosen.size();
-    for (const Version& version : harness::versions()) {
-      const std::string full = version.name;
-      if (full == name || full.rfind(name + "_", 0) == 0) chosen.insert(full);
-    }
-    if (chosen.size() == before) {
-      std::fprintf(stderr, "mutate: there is no version '%s'; say v1, v2, …\n", name.c_str());
-      return 2;
-    }
+    const auto found = versions_called(name);
+    if (found.empty()) die("there is no version '" + name + "'; say v1, v2, …");
+    for (const Version& version : found) chosen.insert(version.name);
   }
-  const auto legal = read_legal_removals(LEGAL_REMOVALS);
-  if (legal.empty()) {
-    std::fprintf(stderr, "mutations: cannot read " LEGAL_REMOVALS "\n");
-    return 2;
-  }
+  auto legal = read_legal_removals(legal_path);
   std::printf("| version | line | removed | caught | how |\n|---|---|---|---|---|\n");
   bool all_as_expected = true;
   for (const Version& version : harness::versions()) {
     if (!chosen.empty() && chosen.count(version.name) == 0) continue;
-    all_as_expected &= Mutations(version, seeds, legal).run();
+    all_as_expected &= Mutations(version, seeds, &legal).run();
   }
   std::printf(all_as_expected ? "\nEvery removal was noticed on every seed, or is legal.\n"
                               : "\nSome lines are not as expected.\n");

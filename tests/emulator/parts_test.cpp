@@ -2,6 +2,7 @@
 // and the reading of source text.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
+#include <machine.h>
 #include <matrix_product.h>
 #include <random.h>
 #include <shared_memory.h>
@@ -12,12 +13,16 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <vector>
 
 namespace emulator {
 namespace {
 
-TEST(MatrixProduct, EveryWidth) {
+// In each of the ways that the CPU at hand offers.
+class MatrixProducts : public testing::TestWithParam<MatrixProduct> {};
+
+TEST_P(MatrixProducts, EveryWidth) {
   Random random(1, 2);
   for (int columns = 8; columns <= 256; columns += 8) {
     std::vector<uint16_t> a(64 * 16), b(columns * 16);
@@ -28,7 +33,7 @@ TEST(MatrixProduct, EveryWidth) {
     }
     std::vector<float> d(64 * columns, 100);
     for (const bool accumulate : {true, false}) {
-      multiply_m64k16(d.data(), a.data(), b.data(), columns, accumulate);
+      GetParam().multiply(d.data(), a.data(), b.data(), columns, accumulate);
       for (int row = 0; row < 64; ++row) {
         for (int column = 0; column < columns; ++column) {
           float expected = accumulate ? 100 : 0;
@@ -42,14 +47,14 @@ TEST(MatrixProduct, EveryWidth) {
   }
 }
 
-TEST(MatrixProduct, EveryHalf) {
+TEST_P(MatrixProducts, EveryHalf) {
   // A row of ones and zeros hands each element of B through.
   std::vector<uint16_t> a(64 * 16), b(256 * 16);
   a[0] = __float2half_rn(1).bits;
   std::vector<float> d(64 * 256);
   for (int first = 0; first < 65536; first += 256) {
     for (int i = 0; i < 256; ++i) b[i * 16] = static_cast<uint16_t>(first + i);
-    multiply_m64k16(d.data(), a.data(), b.data(), 256, false);
+    GetParam().multiply(d.data(), a.data(), b.data(), 256, false);
     for (int i = 0; i < 256; ++i) {
       const float expected = __half2float({static_cast<uint16_t>(first + i)});
       if (std::isnan(expected)) {
@@ -60,6 +65,34 @@ TEST(MatrixProduct, EveryHalf) {
     }
   }
 }
+
+// Sums that have to be rounded, of operands of all sizes: the bits are those of a plain loop.
+TEST_P(MatrixProducts, TheSameBitsEverywhere) {
+  Random random(3, 4);
+  std::vector<uint16_t> a(64 * 16), b(256 * 16);
+  for (auto* operand : {&a, &b}) {
+    for (uint16_t& element : *operand) {
+      element = static_cast<uint16_t>(random.next());
+      if ((element & 0x7c00) == 0x7c00) element ^= 0x4000;  // no infinity, no NaN
+    }
+  }
+  std::vector<float> d(64 * 256, 0x1.fffffep+3f);
+  GetParam().multiply(d.data(), a.data(), b.data(), 256, true);
+  for (int row = 0; row < 64; ++row) {
+    for (int column = 0; column < 256; ++column) {
+      float expected = 0x1.fffffep+3f;
+      for (int k = 0; k < 16; ++k) {
+        expected += __half2float({a[row * 16 + k]}) * __half2float({b[column * 16 + k]});
+      }
+      ASSERT_EQ(d[row * 256 + column], expected) << row << " " << column;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, MatrixProducts, testing::ValuesIn(matrix_products()),
+                         [](const testing::TestParamInfo<MatrixProduct>& info) {
+                           return info.param.name;
+                         });
 
 Access write_of(AccessKind kind, Component component, uint32_t value, uint64_t number) {
   Access access;
@@ -125,6 +158,21 @@ TEST(SharedMemory, PoisonIsToldFromData) {
   EXPECT_TRUE(memory.is_poisoned(32));
 }
 
+// Lanes pass the same name at two addresses, as calls from two files may.
+const char kNames[2][6] = {"fence", "fence"};
+
+void collective_kernel() {
+  Thread& thread = *current_thread();
+  thread.warp->join(thread, kNames[thread.lane % 2], {"file", 1});
+}
+
+TEST(Warp, KnowsInstructionsByTheirNames) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 32;
+  EXPECT_EQ(cudaLaunchKernelEx(&config, collective_kernel), cudaSuccess);
+}
+
 TEST(VectorClock, LearnsAndJoins) {
   VectorClock left, right;
   left.learn(3, 7);
@@ -148,6 +196,13 @@ TEST(Random, StreamsDifferAndRepeat) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 150);
 }
 
+// A header is known by the file's own name, wherever a checkout lies.
+TEST(SourceText, FoldersMayBeCalledAnything) {
+  EXPECT_FALSE(SourceFile("/home/user.harris/x.cuh/v1_simple/kernel.cu").is_header());
+  EXPECT_TRUE(SourceFile("/home/joe/common/launch.h").is_header());
+  EXPECT_TRUE(SourceFile("/home/joe/common/ptx/tma.cuh").is_header());
+}
+
 TEST(SourceText, NamesBarriersRolesAndTiles) {
   const std::string path = testing::TempDir() + "/source_text_test.cu";
   std::ofstream(path) << "class Pipeline {\n"  // 1
@@ -163,7 +218,8 @@ TEST(SourceText, NamesBarriersRolesAndTiles) {
                          "  // --- consumer ---\n"  // 11
                          "  work();\n"  // 12
                          "}\n"  // 13
-                         "void host() {\n"  // 14
+                         "// --- the host's side ---\n"  // 14
+                         "void host() {\n"  // 15
                          "}\n";
   const char* const file = path.c_str();
   EXPECT_EQ(barrier_family({file, 2}), "full");
@@ -180,7 +236,7 @@ TEST(SourceText, NamesBarriersRolesAndTiles) {
   ASSERT_NE(source.role(9), nullptr);
   EXPECT_EQ(*source.role(9), "producer");
   EXPECT_EQ(*source.role(12), "consumer");
-  EXPECT_EQ(source.role(14), nullptr);
+  EXPECT_EQ(source.role(15), nullptr);
   EXPECT_EQ(source.arguments(9, "load"),
             (std::vector<std::string>{"smem.a[stage]", "f(1, 2)", "3"}));
   EXPECT_EQ(source.line(9), "ptx::load(smem.a[stage], f(1, 2), 3);");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <harness/problem.h>
 #include <harness/versions.h>
+#include <ptx/warpgroup.cuh>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -48,6 +50,25 @@ TEST(Trace, ShowsRolesStagesAndUnits) {
   std::stringstream again;
   emulator::write_trace(again);
   EXPECT_TRUE(nlohmann::json::parse(again.str())["traceEvents"].empty());
+}
+
+void elect_kernel(const char* file) { ptx::elect_sync({file, 2}); }
+
+// Roles and barriers are called what the source calls them, whatever that is.
+TEST(Trace, NamesMayHoldAnyCharacter) {
+  const std::string path = testing::TempDir() + "/trace_test.cu";
+  std::ofstream(path) << "  // --- \"\\\x01\xff ---\n\n";
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 32;
+  emulator::Options options;
+  options.trace = true;
+  emulator::set_options(options);
+  ASSERT_EQ(cudaLaunchKernelEx(&config, elect_kernel, path.c_str()), cudaSuccess);
+  std::stringstream text;
+  emulator::write_trace(text);
+  const auto trace = nlohmann::json::parse(text.str());
+  EXPECT_EQ(trace["traceEvents"][0]["args"]["name"], "warp 0 (\"\\\x01\xef\xbf\xbd)");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace emulator {
 
 // A two-dimensional tensor of fp16 and the box that a copy moves. A kernel's threads hold copies of
 // their parameters, so a map is known by its content, not by its address.
-struct TensorMap {
+struct EncodedMap {
   uint64_t magic;
   uint64_t base;
   uint64_t columns;
@@ -23,12 +23,12 @@ struct TensorMap {
   uint32_t box_pitch() const { return box_columns * 2; }
   uint32_t box_bytes() const { return box_pitch() * box_rows; }
 };
-static_assert(sizeof(TensorMap) <= sizeof(CUtensorMap));
+static_assert(sizeof(EncodedMap) <= sizeof(CUtensorMap));
 
-constexpr uint64_t kTensorMapMagic = 0x70616d20726f736e;
+constexpr uint64_t kEncodedMapMagic = 0x70616d20726f736e;
 
-inline TensorMap decode_tensor_map(const CUtensorMap* map) {
-  TensorMap result;
+inline EncodedMap decode_map(const CUtensorMap* map) {
+  EncodedMap result;
   std::memcpy(&result, map, sizeof(result));
   return result;
 }

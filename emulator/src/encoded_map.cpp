@@ -1,4 +1,4 @@
-#include "tensor_map.h"
+#include "encoded_map.h"
 
 #include <cuda_runtime.h>
 
@@ -50,8 +50,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                 promotion, fill)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  emulator::TensorMap content = {};
-  content.magic = emulator::kTensorMapMagic;
+  emulator::EncodedMap content = {};
+  content.magic = emulator::kEncodedMapMagic;
   content.base = reinterpret_cast<uint64_t>(base);
   content.columns = size[0];
   content.rows = size[1];
@@ -59,8 +59,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   content.box_columns = box[0];
   content.box_rows = box[1];
   content.swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
-  std::memset(map, 0, sizeof(*map));
-  std::memcpy(map, &content, sizeof(content));
+  *map = {};
+  std::memcpy(map->opaque, &content, sizeof(content));
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,36 @@
+// setmaxnreg: how the registers of a multiprocessor are shared out among warp groups.
+#pragma once
+
+#include <source_line.h>
+
+#include <utility>
+#include <vector>
+
+namespace emulator {
+
+struct Thread;
+
+// What warp groups of one block give back, and wait for.
+class RegisterPool {
+ public:
+  // Of a block of so many threads, each of which gets as many as fit.
+  explicit RegisterPool(int threads);
+
+  void decrease(Thread& thread, int registers, SourceLine where);
+  void increase(Thread& thread, int registers, SourceLine where);
+
+ private:
+  struct Group {
+    int registers = 0;  // per thread
+    int lanes = 0;  // that have joined the current call
+    std::vector<Thread*> waiting;
+  };
+  void change(Thread& thread, int registers, SourceLine where, bool increase);
+  void grant();
+
+  std::vector<Group> groups_;
+  std::vector<std::pair<int, int>> wanted_;  // group, registers
+  int free_ = 0;
+};
+
+}  // namespace emulator
