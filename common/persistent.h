@@ -27,17 +27,15 @@ inline int64_t even_rounds(int64_t tiles, int64_t most) {
   return ceil_div(tiles, ceil_div(tiles, most));
 }
 
-// A number that the current device has: multiprocessors, bytes of L2.
-inline Status device_attribute(cudaDeviceAttr attribute, int* value) {
+// Of the current device.
+inline Status multiprocessors(int* count) {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
-  return cuda_status(error, "asking what the device has");
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
+  }
+  return cuda_status(error, "asking how many multiprocessors the device has");
 }
-inline Status multiprocessors(int* count) {
-  return device_attribute(cudaDevAttrMultiProcessorCount, count);
-}
-inline Status l2_capacity(int* bytes) { return device_attribute(cudaDevAttrL2CacheSize, bytes); }
 
 // Blocks of a persistent kernel for `tiles` tiles, on a chip that runs `most` at a time: even
 // rounds, and an even number of blocks where there is room (figures: docs/v6_persistent.md).

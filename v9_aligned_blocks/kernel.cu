@@ -215,9 +215,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     for (int tile = blockIdx.x / kClusterBlocks; tile < tiles;
          tile += clusters, backwards = !backwards) {
       const auto [pair, n_block] = tile_coordinates<kGroupSize>(tile, raster);
+      const int participants = min(clusters, tiles - tile / clusters * clusters);  // of this round
       for (int i = 0; i < k_tiles; ++i) {
         const int k_tile = backwards ? k_tiles - 1 - i : i;
-        if (i % kMeetingTiles == 0) meet(min(clusters, tiles - tile + blockIdx.x / kClusterBlocks));
+        if (i % kMeetingTiles == 0) meet(participants);
         pipeline.producer_acquire();
         load_tile(k_tile, pipeline.producer.stage, (pair * kClusterBlocks + rank) * kBlockM,
                   n_block * kBlockN);
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       }
     }
     if (meetings != nullptr && rank == 0 &&
-        ptx::atom_add_acq_rel_gpu(&meetings->left, 1) + 1 == clusters) {
+        ptx::atom_add_acq_rel_gpu(&meetings->left, 1) == clusters - 1u) {
       *meetings = {};  // the last to leave
     }
     for (int i = 0; i < kStages; ++i) {  // drain: the other block may still signal this one

@@ -72,7 +72,8 @@ def main(versions):
     for version in versions:
         kernel = read(f"{version}/kernel.cu")
         constants = dict(re.findall(r"constexpr int (k\w+) = (\d+);", kernel))
-        shape = tuple(int(constants.get(name, 1)) for name in ("kBlockM", "kBlockN", "kConsumers"))
+        shape = tuple(int(constants.get(name, default)) for name, default in
+                      (("kBlockM", 0), ("kBlockN", 0), ("kConsumers", 1)))
         if shape != shapes.get(version):
             print(f"{version}: kernel.cu has tiles {shape}, harness/versions.h {shapes.get(version)}")
             failed = True

@@ -7,8 +7,8 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["ptx/cluster.cuh", "ptx/mbarrier.cuh", "ptx/tma.cuh", "ptx/warpgroup.cuh", "ptx/wgmma.cuh",
-           "shared_storage.cuh"]
+HEADERS = ["ptx/cluster.cuh", "ptx/global.cuh", "ptx/mbarrier.cuh", "ptx/tma.cuh",
+           "ptx/warpgroup.cuh", "ptx/wgmma.cuh", "ptx/wgmma_shapes.cuh", "shared_storage.cuh"]
 LEFT_OUT = re.compile(r'//[^\n]*|^#[^\n]*|"[^"\n]*"', re.M)  # comments, preprocessor, strings
 TOKEN = re.compile(r"\w+|[^\s\w]")
 # What a back end may add: how a function is compiled, the caller's line, the name of an array.
