@@ -41,6 +41,7 @@ struct Tile {
   static constexpr int kBlockN = kBlockN_;
   static constexpr int kStages = kProducts == 1 ? 4 : 3;
   static constexpr int kStores = ceil_div(kBlockN, kStoreN);  // the last may overlap the one before
+  static_assert(kProducts * kStores % kStoreBuffers == 0, "a tile's first store takes buffer 0");
   static constexpr int kStageBytes = (kBlockM + kBlockN) * kBlockK * sizeof(half);
   // Rows of B that each block loads for both: whole units of 8 rows, as the swizzle repeats.
   static constexpr int kShareN[kClusterBlocks] = {(kBlockN / 8 + 1) / 2 * 8, kBlockN / 8 / 2 * 8};
@@ -176,16 +177,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     const bool elected = threadIdx.x % 128 == 0;
 #pragma unroll
     for (int i = 0; i < Tile::kProducts * Tile::kStores; ++i) {
-      const int product = i / Tile::kStores;
       const int first = min(i % Tile::kStores * kStoreN, kBlockN - kStoreN);
       half* const buffer = smem.c[warpgroup][i % kStoreBuffers];
       if (elected) ptx::cp_async_bulk_wait_group_read<kStoreBuffers - 1>();
       ptx::bar_sync(1 + warpgroup, 128);  // the buffer has been read
-      stage_fragment(acc[product], first, buffer);
+      stage_fragment(acc[i / Tile::kStores], first, buffer);
       ptx::fence_proxy_async();
       ptx::bar_sync(1 + warpgroup, 128);  // the buffer has been written
       if (elected) {
-        ptx::cp_async_bulk_tensor_2d(&map_c, column + first, row + product * 64, buffer);
+        ptx::cp_async_bulk_tensor_2d(&map_c, column + first, row + i / Tile::kStores * 64, buffer);
         ptx::cp_async_bulk_commit_group();
       }
     }
