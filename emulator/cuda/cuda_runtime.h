@@ -34,9 +34,10 @@ struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-// The scheduler sets these before it lets a thread of a block go on.
-extern thread_local uint3 threadIdx, blockIdx;
-extern thread_local dim3 blockDim, gridDim;
+// The scheduler sets these before it lets a thread of a block go on. (__thread rather than
+// thread_local says that nothing initialises them at run time: to read one is to read memory.)
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
 
 // bar.sync 0: a barrier of all threads of the block.
 void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE());
@@ -51,7 +52,12 @@ constexpr T min(T a, T b) {
 
 // --- the runtime API ---
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorLaunchFailure = 719,
+};
 using cudaStream_t = struct EmulatorStream*;
 
 inline const char* cudaGetErrorName(cudaError_t error) {
@@ -60,6 +66,8 @@ inline const char* cudaGetErrorName(cudaError_t error) {
       return "cudaSuccess";
     case cudaErrorInvalidValue:
       return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
     case cudaErrorLaunchFailure:
       return "cudaErrorLaunchFailure";
   }
@@ -72,6 +80,8 @@ inline const char* cudaGetErrorString(cudaError_t error) {
       return "no error";
     case cudaErrorInvalidValue:
       return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
     case cudaErrorLaunchFailure:
       return "the emulator stopped the kernel";
   }
@@ -120,6 +130,15 @@ inline cudaError_t cudaMemset2DAsync(void* data, size_t pitch, int value, size_t
   }
   return cudaSuccess;
 }
+
+template <class T>
+cudaError_t cudaMallocManaged(T** data, size_t bytes) {
+  constexpr size_t kAlignment = 256;
+  *data = static_cast<T*>(std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment));
+  return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 
 // --- streams: whatever is asked for has been done when the call returns ---
 

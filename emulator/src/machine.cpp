@@ -5,8 +5,8 @@
 
 #include "report.h"
 
-thread_local uint3 threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
 
 namespace emulator {
 namespace {

@@ -20,8 +20,16 @@ INSTRUCTION = re.compile(
 def main(nvcc):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "names.ptx")
-        subprocess.run([nvcc, "-std=c++17", "-gencode=arch=compute_90a,code=sm_90a", "-Icommon",
-                        "-ptx", "tests/build/cuda_ptx_names.cu", "-o", path], check=True)
+        result = subprocess.run(
+            [nvcc, "-std=c++17", "-gencode=arch=compute_90a,code=sm_90a", "-Icommon", "-ptx",
+             "tests/build/cuda_ptx_names.cu", "-o", path], capture_output=True, text=True)
+        missing = re.findall(r"namespace \"cuda::ptx\" has no member \"(\w+)\"", result.stderr)
+        if missing:  # it grew from toolkit to toolkit; with that of CUDA 13.0 all are compared
+            print(f"this toolkit's cuda::ptx has no {', '.join(sorted(set(missing)))}")
+            return 77
+        print(result.stderr)
+        if result.returncode != 0:
+            return 1
         with open(path, encoding="utf-8") as file:
             ptx = file.read()
     found = {}

@@ -1,17 +1,17 @@
-"""Every kernel.cu is plain C++ to a host compiler once the emulator's headers come first.
+"""Every kernel.cu is plain C++ to the project's compiler, and to g++ and clang++ where they are,
+once the emulator's headers come first.
 
-usage: emulator_syntax.py VERSION... (in the source tree)
+usage: emulator_syntax.py CXX VERSION... (in the source tree)
 """
+import os
 import shutil
 import subprocess
 import sys
 
 
-def main(versions):
-    compilers = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
-    if not compilers:
-        print("neither g++ nor clang++ was found")
-        return 77
+def main(cxx, *versions):
+    found = [path for path in (cxx, shutil.which("g++"), shutil.which("clang++")) if path]
+    compilers = {os.path.realpath(path): path for path in found}.values()
     failed = False
     for version in versions:
         for compiler in compilers:
@@ -27,4 +27,4 @@ def main(versions):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -77,47 +77,55 @@ EXPECTED = {
 FORBIDDEN = [r"serialized", r"ignored", r"[1-9]\d* bytes stack frame", r"[1-9]\d* bytes spill"]
 
 
+def early_reads(ptx):
+    """Lines in which a thread may read an accumulator that a WGMMA still owns: the compiler is told
+    by wgmma_wait_group's operands alone that it must not."""
+    in_flight = False
+    for line in ptx.splitlines():
+        if "wgmma.mma_async" in line:
+            in_flight = True
+        elif re.search(r"wgmma\.wait_group\.sync\.aligned 0", line):
+            in_flight = False
+        elif in_flight and re.search(r"cvt\.rn\.f16x2\.f32|st\.global|stmatrix", line):
+            yield line.strip()
+
+
+def compile_kernel(nvcc, version, folder, *flags):
+    """The PTX, and what nvcc and ptxas say; ends if they fail."""
+    result = subprocess.run([nvcc, *FLAGS, *flags, "-Xptxas=-v", "-keep", f"-keep-dir={folder}",
+                             "-cubin", f"{version}/kernel.cu", "-o", os.path.join(folder, "cubin")],
+                            capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(result.stdout + result.stderr)
+    with open(os.path.join(folder, "kernel.ptx"), encoding="utf-8") as file:
+        return file.read(), result.stderr
+
+
 def main(nvcc, version):
     failed = False
     with tempfile.TemporaryDirectory() as folder:
-        ptx = os.path.join(folder, "kernel.ptx")
-        cubin = os.path.join(folder, "kernel.cubin")
-        subprocess.run([nvcc, *FLAGS, "-ptx", f"{version}/kernel.cu", "-o", ptx], check=True)
-        with open(ptx, encoding="utf-8") as file:
-            text = file.read()
-        # Accumulators may be read only after a wait that covers them; the compiler does not know.
-        in_flight = False
-        for line in text.splitlines():
-            if "wgmma.mma_async" in line:
-                in_flight = True
-            elif re.search(r"wgmma\.wait_group\.sync\.aligned 0", line):
-                in_flight = False
-            elif in_flight and re.search(r"cvt\.rn\.f16x2\.f32|st\.global|stmatrix", line):
-                print(f"an accumulator may be read before its wait: {line.strip()}")
-                failed = True
-        for pattern in EVERYWHERE + EXPECTED[version.split("_")[0]]:
-            count = len(re.findall(pattern, text))
-            print(f"{count:5} × {pattern}")
-            if count == 0:
-                print("      missing from the PTX")
-                failed = True
-        result = subprocess.run([nvcc, *FLAGS, "-Xptxas=-v", "-cubin", f"{version}/kernel.cu", "-o",
-                                 cubin], capture_output=True, text=True)
-        print(result.stdout + result.stderr)
-        failed |= result.returncode != 0
-        if "registers" not in result.stderr:
-            print("ptxas said nothing of registers: this gate would let everything pass")
-            failed = True
-        for line in result.stderr.splitlines():
-            if any(re.search(pattern, line) for pattern in FORBIDDEN):
-                print(f"ptxas: {line.strip()}")
-                failed = True
         # The debug build's bounded waits must compile too, without warnings. (That ptxas serializes
         # WGMMAs there, because of the call to printf, is no fault: such builds are not timed.)
-        result = subprocess.run([nvcc, *FLAGS, "-DBOUNDED_WAITS", "-cubin", f"{version}/kernel.cu",
-                                 "-o", cubin], capture_output=True, text=True)
-        if result.returncode != 0:
-            print(result.stderr)
+        bounded, _ = compile_kernel(nvcc, version, folder, "-DBOUNDED_WAITS")
+        ptx, said = compile_kernel(nvcc, version, folder)
+    # (nvcc compiles device code alike at -O1, -O2 and -O3.)
+    for what, text in (("bounded waits", bounded), ("as it is timed", ptx)):
+        for line in early_reads(text):
+            print(f"{what}: an accumulator may be read before its wait: {line}")
+            failed = True
+    for pattern in EVERYWHERE + EXPECTED[version.split("_")[0]]:
+        count = len(re.findall(pattern, ptx))
+        print(f"{count:5} × {pattern}")
+        if count == 0:
+            print("      missing from the PTX")
+            failed = True
+    print(said)
+    if "registers" not in said:
+        print("ptxas said nothing of registers: this gate would let everything pass")
+        failed = True
+    for line in said.splitlines():
+        if any(re.search(pattern, line) for pattern in FORBIDDEN):
+            print(f"ptxas: {line.strip()}")
             failed = True
     return 1 if failed else 0
 

@@ -31,8 +31,8 @@ struct WouldBlock : std::runtime_error {
 
 }  // namespace
 
-thread_local uint3 threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
 
 namespace ptx {
 void mbarrier_init(MBarrier* barrier, uint32_t arrivals, SourceLine) {

@@ -6,7 +6,7 @@ if(top STREQUAL source)  # else it is a copy inside some other repository
   execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty=+ --abbrev=10 --match=
     OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
-if(commit STREQUAL "")
+if(NOT commit)
   set(commit "unknown")
 endif()
 set(text "#pragma once\n\nnamespace harness {\ninline constexpr const char* kCommit = \"${commit}\";\n}\n")
