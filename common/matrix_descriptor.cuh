@@ -32,3 +32,10 @@ __device__ __forceinline__ uint64_t matrix_descriptor(const half* tile, int k) {
   const auto low = static_cast<uint32_t>(first) + k * static_cast<uint32_t>(sizeof(half)) / 16;
   return first >> 32 << 32 | low;
 }
+
+// The descriptor of what lies `bytes` further on, a multiple of 16: another column, slab or stage.
+// Where tiles are addressed so, from one descriptor made once, a K tile costs one addition for each
+// WGMMA. Any thread.
+constexpr __host__ __device__ uint64_t advance_descriptor(uint64_t descriptor, uint32_t bytes) {
+  return descriptor + bytes / 16;
+}

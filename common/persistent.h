@@ -27,14 +27,14 @@ inline int64_t even_rounds(int64_t tiles, int64_t most) {
   return ceil_div(tiles, ceil_div(tiles, most));
 }
 
-// How many multiprocessors the current device has.
+// Of the current device.
 inline Status multiprocessors(int* count) {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) {
     error = cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
   }
-  return cuda_status(error, "asking for the number of multiprocessors");
+  return cuda_status(error, "asking how many multiprocessors the device has");
 }
 
 // Blocks of a persistent kernel for `tiles` tiles, on a chip that runs `most` at a time: even
@@ -53,6 +53,16 @@ inline Status persistent_grid(int64_t tiles, int max_blocks, Grid* grid) {
   if (!status.ok()) return status;
   grid->x = persistent_blocks(tiles, max_blocks > 0 ? std::min(max_blocks, sms) : sms);
   grid->tiles_per_block = ceil_div(tiles, grid->x);
+  return {};
+}
+
+// About how many clusters of so many blocks run at a time, for choosing a tile before there is a
+// kernel to ask for: one block per multiprocessor, at most `max_blocks` blocks if that is not 0.
+inline Status resident_clusters(int cluster_blocks, int max_blocks, int* clusters) {
+  int sms = 0;
+  const Status status = multiprocessors(&sms);
+  if (!status.ok()) return status;
+  *clusters = std::max(1, (max_blocks > 0 ? std::min(max_blocks, sms) : sms) / cluster_blocks);
   return {};
 }
 

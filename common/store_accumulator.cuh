@@ -26,38 +26,37 @@ inline OutputMatrix matrix_c(const MatmulArguments& args) {
   return {args.c, static_cast<int>(args.m), static_cast<int>(args.n), args.ldc};
 }
 
-// Stores x and y, rounded to nearest even, as elements (row, column) and (row, column + 1), as far
-// as they lie inside c: with one 4-byte store where the address allows it. One thread.
-__device__ __forceinline__ void store_pair(const OutputMatrix& c, int row, int column, float x,
-                                           float y) {
-  if (row >= c.rows || column >= c.columns) return;
-  half* const address = c.base + row * c.leading_dimension + column;
-  const half2 pair = __floats2half2_rn(x, y);
-  const bool second = column + 1 < c.columns;
-  if (second && reinterpret_cast<uintptr_t>(address) % sizeof(half2) == 0) {
-    *reinterpret_cast<half2*>(address) = pair;
-  } else {
-    address[0] = __low2half(pair);
-    if (second) address[1] = __high2half(pair);
-  }
-}
-
 // What a thread holds of the accumulator of one m64nN WGMMA, N = 2 · kRegisters: warp w of the
 // group has rows 16w … 16w+15; of these, lane l has rows l/4 (registers 4j, 4j+1) and l/4 + 8
 // (registers 4j+2, 4j+3), in columns 8j + 2(l%4) and the next. PTX ISA, "Register Fragments for
 // wgmma.mma_async.m64nNk16".
 
 // Stores an accumulator two elements at a time, its first element at (row, column) of c, as far as
-// it lies inside. One warp group.
+// it lies inside: a pair with one 4-byte store where the address allows it. One warp group.
 template <int kRegisters>
 __device__ __forceinline__ void store_accumulator_in_pairs(const float (&acc)[kRegisters],
                                                            const OutputMatrix& c, int row,
                                                            int column) {
   row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
   column += threadIdx.x % 4 * 2;
+  const int columns_left = c.columns - column;
 #pragma unroll
-  for (int r = 0; r < kRegisters; r += 2) {
-    store_pair(c, row + r / 2 % 2 * 8, column + r / 4 * 8, acc[r], acc[r + 1]);
+  for (int lower = 0; lower < 2; ++lower) {
+    if (row + lower * 8 >= c.rows) return;
+    half* const address = c.base + (row + lower * 8) * c.leading_dimension + column;
+    const bool aligned = reinterpret_cast<uintptr_t>(address) % sizeof(half2) == 0;
+#pragma unroll
+    for (int j = 0; j < kRegisters / 4; ++j) {  // 8 columns of the product each
+      if (8 * j >= columns_left) break;
+      const half2 pair = __floats2half2_rn(acc[4 * j + 2 * lower], acc[4 * j + 2 * lower + 1]);
+      const bool second = 8 * j + 1 < columns_left;
+      if (second && aligned) {
+        *reinterpret_cast<half2*>(address + 8 * j) = pair;
+      } else {
+        address[8 * j] = __low2half(pair);
+        if (second) address[8 * j + 1] = __high2half(pair);
+      }
+    }
   }
 }
 
@@ -79,18 +78,21 @@ __device__ __forceinline__ void transpose_quad(uint32_t (&words)[4]) {
 // Stores an accumulator eight elements at a time, where it lies inside c and alignment allows it,
 // else in pairs. In pairs, a warp's store touches 16 bytes of each of 8 rows, half a sector of
 // memory; after the transpose each lane of a quad has 8 of every 32 columns, and a warp's store
-// covers 64 whole bytes of each row. One warp group.
+// covers 64 whole bytes of each row. (Widths that are no multiple of 32 are stored in pairs.) One
+// warp group.
 template <int kRegisters>
 __device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters],
                                                   const OutputMatrix& c, int row, int column) {
   const int lane = threadIdx.x % 32;
   const int warp_row = row + threadIdx.x % 128 / 32 * 16;
   const bool inside = c.rows - warp_row >= 16 && c.columns - column >= 2 * kRegisters;
-  if (!inside || !c.has_aligned_rows()) return store_accumulator_in_pairs(acc, c, row, column);
+  if (kRegisters % 16 != 0 || !inside || !c.has_aligned_rows()) {
+    return store_accumulator_in_pairs(acc, c, row, column);
+  }
   half* const address =
       c.base + (warp_row + lane / 4) * c.leading_dimension + column + lane % 4 * 8;
 #pragma unroll
-  for (int r = 0; r < kRegisters; r += 16) {
+  for (int r = 0; r + 16 <= kRegisters; r += 16) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       uint32_t words[4];

@@ -126,8 +126,9 @@ Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& s
     }
   }
   if (!verdict.status.ok()) return verdict;
+  const TileShape counted = areas(shape);
   const Comparison comparison =
-      compare(args_, values, magnitudes, exact_, shape.block_m, shape.block_n);
+      compare(args_, values, magnitudes, exact_, counted.block_m, counted.block_n);
   if (comparison.wrong > 0) verdict.fault = describe(comparison, args_, shape);
   const int64_t changed = count_changed(c_.begin(), c_.count, kPoison, args_);
   if (changed > 0) {
@@ -139,7 +140,8 @@ Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& s
 }
 
 std::string describe(const Comparison& comparison, const MatmulArguments& args,
-                     const TileShape& shape) {
+                     const TileShape& tile) {
+  const TileShape shape = areas(tile);
   const int64_t tile_row = comparison.first_row / shape.block_m;
   const int64_t tile_column = comparison.first_column / shape.block_n;
   const int64_t row = comparison.first_row % shape.block_m;
@@ -154,16 +156,21 @@ std::string describe(const Comparison& comparison, const MatmulArguments& args,
        << comparison.first_row << "][" << comparison.first_column << "] = " << comparison.got
        << ", expected " << comparison.expected;
   if (comparison.bound > 0) text << " ± " << comparison.bound;
-  text << "\n  computed in tile (" << tile_row << ", " << tile_column << ") of " << shape.block_m
-       << " × " << shape.block_n << ", warp group " << (stacked ? 0 : product) << ", warp "
-       << row % 64 / 16 << " of the group, lane " << row % 8 * 4 + column % 8 / 2 << ", register "
-       << (stacked ? "acc[" + std::to_string(product) + "][" : "acc[") << reg << "]\n";
+  if (is_chosen_by_host(tile)) {
+    text << "\n  (the host chooses this version's tile by the problem, so the map has areas of "
+         << shape.block_m << " × " << shape.block_n << ")\n";
+  } else {
+    text << "\n  computed in tile (" << tile_row << ", " << tile_column << ") of " << shape.block_m
+         << " × " << shape.block_n << ", warp group " << (stacked ? 0 : product) << ", warp "
+         << row % 64 / 16 << " of the group, lane " << row % 8 * 4 + column % 8 / 2 << ", register "
+         << (stacked ? "acc[" + std::to_string(product) + "][" : "acc[") << reg << "]\n";
+  }
 
   constexpr int64_t kMapRows = 24;
   constexpr int64_t kMapColumns = 64;
   const int64_t tile_rows = ceil_div(args.m, shape.block_m);
   const int64_t tile_columns = ceil_div(args.n, shape.block_n);
-  text << "  tiles (# all wrong, + some, . none)";
+  text << (is_chosen_by_host(tile) ? "  areas" : "  tiles") << " (# all wrong, + some, . none)";
   if (tile_rows > kMapRows || tile_columns > kMapColumns) {
     text << ", the first " << std::min(tile_rows, kMapRows) << " × "
          << std::min(tile_columns, kMapColumns) << " of " << tile_rows << " × " << tile_columns;

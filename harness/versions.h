@@ -6,16 +6,18 @@
 
 #include <array>
 
-// Name, kBlockM, kBlockN, consumer warp groups, kStages; a gate holds the numbers against
-// kernel.cu.
-#define FOR_EACH_VERSION(VERSION)              \
-  VERSION(v1_simple, 128, 128, 1, 1)           \
-  VERSION(v2_pipelined, 128, 128, 1, 3)        \
-  VERSION(v3_warp_specialized, 128, 128, 1, 2) \
-  VERSION(v4_two_consumers, 128, 256, 2, 3)    \
-  VERSION(v5_async_mma, 128, 256, 2, 4)        \
-  VERSION(v6_persistent, 128, 256, 2, 4)       \
-  VERSION(v7_cluster_multicast, 128, 256, 2, 4)
+// Name, kBlockM, kBlockN (0, 0: the host chooses), consumer warp groups, kStages (the most); a gate
+// holds the numbers against kernel.cu.
+#define FOR_EACH_VERSION(VERSION)               \
+  VERSION(v1_simple, 128, 128, 1, 1)            \
+  VERSION(v2_pipelined, 128, 128, 1, 3)         \
+  VERSION(v3_warp_specialized, 128, 128, 1, 2)  \
+  VERSION(v4_two_consumers, 128, 256, 2, 3)     \
+  VERSION(v5_async_mma, 128, 256, 2, 4)         \
+  VERSION(v6_persistent, 128, 256, 2, 4)        \
+  VERSION(v7_cluster_multicast, 128, 256, 2, 4) \
+  VERSION(v8_fitted_tiles, 0, 0, 2, 4)          \
+  VERSION(v9_aligned_blocks, 0, 0, 2, 4)
 
 // Each version's kernel.cu defines matmul() in its namespace.
 #define DECLARE_VERSION(name, block_m, block_n, warpgroups, stages)             \

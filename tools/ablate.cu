@@ -1,5 +1,5 @@
 // Ablations: a version beside copies of itself that differ in one thing each, interleaved as in
-// compare. Stages and group sizes are template arguments; everything else is a patch under
+// compare. Stages, group sizes and tiles are template arguments; everything else is a patch under
 // tools/ablations, applied to a copy of kernel.cu when this is built.
 #include <harness/program.h>
 #include <harness/run.h>
@@ -13,6 +13,8 @@
 #include "../v5_async_mma/kernel.cu"
 #include "../v6_persistent/kernel.cu"
 #include "../v7_cluster_multicast/kernel.cu"
+#include "../v8_fitted_tiles/kernel.cu"
+#include "../v9_aligned_blocks/kernel.cu"
 #include "ablations/v2_async_mma.cu"
 #include "ablations/v3_async_mma.cu"
 #include "ablations/v4_all_threads_arrive.cu"
@@ -30,6 +32,16 @@
 #include "ablations/v7_multicast_a.cu"
 #include "ablations/v7_no_multicast.cu"
 #include "ablations/v7_release_cluster.cu"
+#include "ablations/v8_divergent_warpgroup.cu"
+#include "ablations/v8_no_serpentine.cu"
+#include "ablations/v8_plain_descriptors.cu"
+#include "ablations/v8_three_store_buffers.cu"
+#include "ablations/v8_warp_producer.cu"
+#include "ablations/v9_both_blocks.cu"
+#include "ablations/v9_meetings_16.cu"
+#include "ablations/v9_meetings_2.cu"
+#include "ablations/v9_meetings_8.cu"
+#include "ablations/v9_strict.cu"
 
 namespace harness {
 namespace {
@@ -77,6 +89,30 @@ const std::map<std::string, std::vector<Version>>& ablations() {
         {"v7_no_multicast", v7_no_multicast::matmul, v7_cluster_multicast::kTileShape},
         {"v7_release_cluster", v7_release_cluster::matmul, v7_cluster_multicast::kTileShape},
         {"v6_persistent", v6_persistent::matmul, v6_persistent::kTileShape}}},
+      {"v8",
+       {{"v8_fitted_tiles", v8_fitted_tiles::matmul, v8_fitted_tiles::kTileShape},
+        {"v8_tile_256x200", v8_fitted_tiles::matmul<v8_fitted_tiles::Tile<2, 200>>,
+         v8_fitted_tiles::kTileShape},
+        {"v8_tile_256x184", v8_fitted_tiles::matmul<v8_fitted_tiles::Tile<2, 184>>,
+         v8_fitted_tiles::kTileShape},
+        {"v8_tile_256x176", v8_fitted_tiles::matmul<v8_fitted_tiles::Tile<2, 176>>,
+         v8_fitted_tiles::kTileShape},
+        {"v8_tile_128x256", v8_fitted_tiles::matmul<v8_fitted_tiles::Tile<1, 256>>,
+         v8_fitted_tiles::kTileShape},
+        {"v8_three_store_buffers", v8_three_store_buffers::matmul, v8_fitted_tiles::kTileShape},
+        {"v8_no_serpentine", v8_no_serpentine::matmul, v8_fitted_tiles::kTileShape},
+        {"v8_warp_producer", v8_warp_producer::matmul, v8_fitted_tiles::kTileShape},
+        {"v8_plain_descriptors", v8_plain_descriptors::matmul, v8_fitted_tiles::kTileShape},
+        {"v8_divergent_warpgroup", v8_divergent_warpgroup::matmul, v8_fitted_tiles::kTileShape},
+        {"v7_cluster_multicast", v7_cluster_multicast::matmul, v7_cluster_multicast::kTileShape}}},
+      {"v9",
+       {{"v9_aligned_blocks", v9_aligned_blocks::matmul, v9_aligned_blocks::kTileShape},
+        {"v9_meetings_2", v9_meetings_2::matmul, v9_aligned_blocks::kTileShape},
+        {"v9_meetings_8", v9_meetings_8::matmul, v9_aligned_blocks::kTileShape},
+        {"v9_meetings_16", v9_meetings_16::matmul, v9_aligned_blocks::kTileShape},
+        {"v9_strict", v9_strict::matmul, v9_aligned_blocks::kTileShape},
+        {"v9_both_blocks", v9_both_blocks::matmul, v9_aligned_blocks::kTileShape},
+        {"v8_fitted_tiles", v8_fitted_tiles::matmul, v8_fitted_tiles::kTileShape}}},
   };
   return all;
 }

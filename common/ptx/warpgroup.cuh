@@ -40,6 +40,18 @@ __device__ __forceinline__ uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane
   return received;
 }
 
+// shfl.sync.idx: lane `lane`'s value, in all lanes: the compiler then knows that it is the same in
+// the whole warp, and keeps what depends on it in uniform registers. One whole warp. PTX ISA,
+// "shfl.sync".
+__device__ __forceinline__ int shfl_sync_idx(int value, int lane) {
+  int received;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+               : "=r"(received)
+               : "r"(value), "r"(lane)
+               : "memory");
+  return received;
+}
+
 // stmatrix.m8n8.x4: stores four 8 × 8 matrices of fp16 to shared memory. Lane l passes the address
 // of row l % 8 of matrix l / 8 (16 bytes, aligned), and holds elements (l / 4, 2(l % 4)) and the
 // next of each matrix. One whole warp. PTX ISA, "stmatrix".

@@ -140,6 +140,29 @@ cudaError_t cudaMallocManaged(T** data, size_t bytes) {
 
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 
+// --- streams: whatever is asked for has been done when the call returns ---
+
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0 };
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  *id = reinterpret_cast<uintptr_t>(stream);
+  return cudaSuccess;
+}
+
+// When a check has stopped a kernel, all of this memory is zero again (on a GPU it is gone, and the
+// process can use the device no more).
+cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream);
+inline cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
+  std::memset(data, value, bytes);
+  return cudaSuccess;
+}
+
+// --- the driver ---
+
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0 };
 enum { cudaEnableDefault = 0 };
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,

@@ -15,6 +15,7 @@ namespace ptx {
 bool elect_sync(SourceLine where = SourceLine::current());
 uint32_t shfl_sync_bfly(uint32_t value, uint32_t lane_mask,
                         SourceLine where = SourceLine::current());
+int shfl_sync_idx(int value, int lane, SourceLine where = SourceLine::current());
 
 inline void stmatrix_m8n8_x4(half* row, half2 matrix0, half2 matrix1, half2 matrix2, half2 matrix3,
                              SourceLine where = SourceLine::current()) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "device_memory.h"
 #include "machine.h"
 #include "report.h"
 
@@ -155,6 +156,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>
   run.work();
   for (std::thread& helper : helpers) helper.join();
   if (!all.report) return cudaSuccess;
+  clear_device_memory();
   if (all.options.print_reports) std::fputs(all.report->text.c_str(), stderr);
   return cudaErrorLaunchFailure;
 }

@@ -140,8 +140,10 @@ void Scheduler::wake(Thread& thread) {
   make_ready(*thread.warp);
 }
 
+void Scheduler::yield(Thread& thread) { thread.fiber.suspend(); }
+
 void Scheduler::maybe_yield(Thread& thread) {
-  if (schedule_ == Schedule::kRandom && random_.below(kYieldOnceIn) == 0) thread.fiber.suspend();
+  if (schedule_ == Schedule::kRandom && random_.below(kYieldOnceIn) == 0) yield(thread);
 }
 
 void Scheduler::finish(Thread& thread) {

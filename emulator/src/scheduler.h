@@ -46,7 +46,9 @@ class Scheduler {
   // Suspends the calling thread until someone wakes it.
   void block(Thread& thread, const Wait& wait);
   void wake(Thread& thread);
-  // Lets others go first, now and then.
+  // Lets others go first.
+  void yield(Thread& thread);
+  // The same, now and then.
   void maybe_yield(Thread& thread);
   // Called by a thread as its last act.
   void finish(Thread& thread);

@@ -2,8 +2,8 @@
 
 usage: lessons.py VERSION... (in ladder order, run in the source tree)
 """
-import difflib
 import re
+import subprocess
 import sys
 
 ADDED_LINES = {2: 40, 3: 40, 4: 100, 5: 40, 6: 100, 7: 100, 8: 100, 9: 40, 10: 100}
@@ -38,9 +38,8 @@ def main(versions):
             failed = True
 
     for before, after in zip(versions, versions[1:]):
-        diff = list(difflib.unified_diff(read(f"{before}/kernel.cu").splitlines(),
-                                         read(f"{after}/kernel.cu").splitlines(),
-                                         before, after, lineterm=""))
+        diff = subprocess.run(["diff", "-u", f"{before}/kernel.cu", f"{after}/kernel.cu"],
+                              stdout=subprocess.PIPE, text=True).stdout.splitlines()
         added = sum(line.startswith("+") for line in diff[2:])  # behind the two names
         limit = ADDED_LINES[number_of(after)]
         print(f"{before} -> {after}: {added} added lines (budget {limit})")
@@ -73,8 +72,9 @@ def main(versions):
         kernel = read(f"{version}/kernel.cu")
         constants = dict(re.findall(r"constexpr int (k\w+) = (\d+);", kernel))
         constants.update(re.findall(r"template <int (kStages) = (\d+)", kernel))
-        shape = tuple(int(constants.get(name, 1))
-                      for name in ("kBlockM", "kBlockN", "kConsumers", "kStages"))
+        constants.update(re.findall(r"int (kStages) = kProducts == 1 \? (\d+)", kernel))
+        shape = tuple(int(constants.get(name, default)) for name, default in
+                      (("kBlockM", 0), ("kBlockN", 0), ("kConsumers", 1), ("kStages", 1)))
         if shape != shapes.get(version):
             print(f"{version}: kernel.cu has tiles and stages {shape}, harness/versions.h {shapes.get(version)}")
             failed = True

@@ -40,6 +40,23 @@ TMA_STORE = [
     r"cp\.async\.bulk\.wait_group\.read 1",
     r"cp\.async\.bulk\.wait_group\.read 0",
 ]
+FITTED_TILE = LARGE_TILE + [
+    r"wgmma\.mma_async\.sync\.aligned\.m64n200k16\.f32\.f16\.f16",
+    r"wgmma\.mma_async\.sync\.aligned\.m64n184k16\.f32\.f16\.f16",
+    r"wgmma\.mma_async\.sync\.aligned\.m64n176k16\.f32\.f16\.f16",
+    r"setmaxnreg\.dec\.sync\.aligned\.u32 24",
+    r"setmaxnreg\.inc\.sync\.aligned\.u32 240",
+    r"shfl\.sync\.idx\.b32",
+    r"elect\.sync",
+    r"wgmma\.wait_group\.sync\.aligned 1",
+]
+MEETINGS = [
+    r"red\.relaxed\.gpu\.global\.add\.u32",
+    r"atom\.acq_rel\.gpu\.global\.add\.u32",
+    r"ld\.relaxed\.gpu\.global\.u32",
+    r"nanosleep\.u32",
+    r"%globaltimer_lo",
+]
 SMALL_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.f16\.f16"]
 SPECIALIZED = [r"elect\.sync", r"mbarrier\.arrive\.shared::cta\.b64"]
 EXPECTED = {
@@ -51,6 +68,8 @@ EXPECTED = {
     "v7": LARGE_TILE + ["elect\\.sync"] + TMA_STORE + CLUSTER
           + [r"wgmma\.wait_group\.sync\.aligned 1"],
     "v6": LARGE_TILE + SPECIALIZED + TMA_STORE + [r"wgmma\.wait_group\.sync\.aligned 1"],
+    "v8": FITTED_TILE + TMA_STORE + CLUSTER,
+    "v9": FITTED_TILE + TMA_STORE + CLUSTER + MEETINGS,
 }
 
 # What ptxas prints, at information level, when it takes the asynchrony out of the code, ignores

@@ -83,11 +83,19 @@ void expect_registers(golden::Product product) {
   EXPECT_EQ(std::vector<uint16_t>(registers.begin(), registers.end()), expected);
 }
 
-TEST(EmulatorGolden, RegistersHoldWhatTheyHeld) {
+class EmulatorGoldenWidth : public testing::TestWithParam<int> {};
+
+TEST_P(EmulatorGoldenWidth, RegistersHoldWhatTheyHeld) {
   for (const auto product : {golden::Product::kPosition, golden::Product::kStep}) {
-    expect_registers<128>(product);
-    expect_registers<256>(product);
+    if (GetParam() == 128) expect_registers<128>(product);
+    if (GetParam() == 176) expect_registers<176>(product);
+    if (GetParam() == 200) expect_registers<200>(product);
+    if (GetParam() == 256) expect_registers<256>(product);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Recorded, EmulatorGoldenWidth,
+                         testing::ValuesIn(golden::recorded_widths(GOLDEN_FOLDER)),
+                         testing::PrintToStringParamName());
 
 }  // namespace

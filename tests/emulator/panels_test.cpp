@@ -6,6 +6,7 @@
 
 #include "../../v6_persistent/kernel.cu"
 #include "../../v7_cluster_multicast/kernel.cu"
+#include "../../v8_fitted_tiles/kernel.cu"
 
 namespace {
 
@@ -26,6 +27,7 @@ TEST(TileCoordinates, ABijectionInPanelsOfRowsToo) {
       expect(v6_persistent::tile_coordinates<3>, 3, m_tiles, n_tiles);
       expect(v6_persistent::tile_coordinates<16>, 16, m_tiles, n_tiles);
       expect(v7_cluster_multicast::tile_coordinates<8>, 8, m_tiles, n_tiles);
+      expect(v8_fitted_tiles::tile_coordinates<4>, 4, m_tiles, n_tiles);
     }
   }
 }

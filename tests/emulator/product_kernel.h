@@ -6,6 +6,7 @@
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <ptx/wgmma_shapes.cuh>
 
 #include <cstring>
 
@@ -40,8 +41,10 @@ void product_kernel(const CUtensorMap map_a, const CUtensorMap map_b, int laps, 
       const uint64_t b = matrix_descriptor(smem.b, kk);
       if constexpr (kColumns == 256) {
         ptx::wgmma_m64n256k16(acc, a, b, lap > 0 || kk > 0);
-      } else {
+      } else if constexpr (kColumns == 128) {
         ptx::wgmma_m64n128k16(acc, a, b, lap > 0 || kk > 0);
+      } else {
+        ptx::wgmma_m64nNk16<kColumns>(acc, a, b, lap > 0 || kk > 0);
       }
     }
     ptx::wgmma_commit_group();

@@ -7,9 +7,10 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["ptx/cluster.cuh", "ptx/mbarrier.cuh", "ptx/tma.cuh", "ptx/warpgroup.cuh", "ptx/wgmma.cuh",
-           "shared_storage.cuh"]
-LEFT_OUT = re.compile(r'//[^\n]*|^#[^\n]*|"[^"\n]*"', re.M)  # comments, preprocessor, strings
+HEADERS = ["ptx/cluster.cuh", "ptx/global.cuh", "ptx/mbarrier.cuh", "ptx/tma.cuh",
+           "ptx/warpgroup.cuh", "ptx/wgmma.cuh", "ptx/wgmma_shapes.cuh", "shared_storage.cuh"]
+# Comments, the preprocessor's lines, strings, and what macros define: text in capitals.
+LEFT_OUT = re.compile(r'//[^\n]*|^#(?:[^\n]*\\\n)*[^\n]*|"[^"\n]*"|^[A-Z_]+\([^;{}]*?\)\n', re.M)
 TOKEN = re.compile(r"\w+|[^\s\w]")
 # What a back end may add: how a function is compiled, the caller's line, the name of an array.
 ADDITIONS = [(re.compile(pattern), instead) for pattern, instead in (

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <harness/problem.h>
 #include <harness/versions.h>
+#include <stream_memory.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -88,6 +91,70 @@ TEST_P(Versions, FewBlocksForManyTiles) {
         },
         GetParam().shape);
     EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  }
+}
+
+// Memory that the blocks of a launch share is zero between launches.
+void expect_zero_stream_memory() {
+  const StreamMemory memory = existing_stream_memory(nullptr);
+  const auto* const bytes = static_cast<const char*>(memory.data);
+  EXPECT_EQ(std::count(bytes, bytes + memory.bytes, 0), static_cast<std::ptrdiff_t>(memory.bytes));
+}
+
+TEST_P(Versions, SeveralClustersWithSeveralTiles) {
+  for (const ProblemSize& size :
+       {ProblemSize{1030, 420, 328}, {520, 1090, 72}, {300, 700, 1000, 0, 0, 701}}) {
+    Problem problem(size);
+    problem.generate(harness::DataKind::kInts, 23);
+    for (const int max_blocks : {2, 4, 6}) {
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        Options options = with_seed(seed);
+        options.delay = static_cast<Delay>(seed % 5);
+        options.schedule = seed % 3 == 0 ? Schedule::kRoundRobin : Schedule::kRandom;
+        options.threads = seed % 4 == 0 ? 3 : 1;
+        emulator::set_options(options);
+        const auto verdict = problem.check(
+            [=](MatmulArguments args) {
+              args.max_blocks = max_blocks;
+              return GetParam().matmul(args, nullptr);
+            },
+            GetParam().shape);
+        EXPECT_TRUE(verdict.right()) << max_blocks << " blocks, seed " << seed << ": "
+                                     << verdict.status.message() << verdict.fault;
+        expect_zero_stream_memory();
+      }
+    }
+  }
+}
+
+TEST_P(Versions, RightAfterALaunchThatWasStopped) {
+  Problem problem({300, 536, 568});
+  problem.generate(harness::DataKind::kInts, 29);
+  const auto run = [&](const Options& options) {
+    emulator::set_options(options);
+    return problem.check(
+        [](MatmulArguments args) {
+          args.max_blocks = 4;
+          return GetParam().matmul(args, nullptr);
+        },
+        GetParam().shape);
+  };
+  Options options = with_seed(1);
+  options.record_calls = true;
+  emulator::clear_executed_calls();
+  EXPECT_TRUE(run(options).right());
+  // Nobody commits: that stops the first cluster after it has begun to count.
+  for (const emulator::Call& call : emulator::executed_calls()) {
+    if (call.instruction == "wgmma.commit_group") options.removed.push_back(call.site);
+  }
+  ASSERT_FALSE(options.removed.empty());
+  options.record_calls = false;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    options.seed = seed;
+    EXPECT_FALSE(run(options).status.ok());
+    expect_zero_stream_memory();
+    EXPECT_TRUE(run(with_seed(seed)).right());
+    expect_zero_stream_memory();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <ptx/wgmma_shapes.cuh>
 #include <tensor_map.h>
 
 #include <cstdio>
@@ -50,8 +51,10 @@ __global__ void wgmma_kernel(golden::Product product, uint16_t* out) {
   ptx::wgmma_fence();
   if constexpr (kN == 128) {
     ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
-  } else {
+  } else if constexpr (kN == 256) {
     ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
+  } else {
+    ptx::wgmma_m64nNk16<kN>(acc, matrix_descriptor(smem.a, 0), matrix_descriptor(smem.b, 0), false);
   }
   ptx::wgmma_commit_group();
   ptx::wgmma_wait_group<0>(acc);
@@ -119,6 +122,8 @@ int main(int argc, char** argv) {
     write(folder + golden::tma_file(box), out, box.rows * 64);
   }
   dump_wgmma<128>(folder, values, out);
+  dump_wgmma<176>(folder, values, out);
+  dump_wgmma<200>(folder, values, out);
   dump_wgmma<256>(folder, values, out);
   return 0;
 }

@@ -54,6 +54,9 @@ constexpr __host__ __device__ int b_element(Product product, int column, int k) 
   return k == 0 ? 256 : k == 1 ? column : 0;
 }
 
+// N. dump_golden makes the files of all of these; tests are registered for those that are here.
+constexpr std::array<int, 4> kWidths = {128, 176, 200, 256};
+
 // [thread][register], as whole numbers.
 inline std::string wgmma_file(int n, Product product) {
   return "wgmma_m64n" + std::to_string(n) + "k16_" +
@@ -67,6 +70,15 @@ inline std::vector<uint16_t> read(const std::string& path) {
   file.read(reinterpret_cast<char*>(values.data()),
             static_cast<std::streamsize>(values.size() * 2));
   return values;
+}
+
+// The widths that have been recorded.
+inline std::vector<int> recorded_widths(const std::string& folder) {
+  std::vector<int> widths;
+  for (const int n : kWidths) {
+    if (!read(folder + "/" + wgmma_file(n, Product::kPosition)).empty()) widths.push_back(n);
+  }
+  return widths;
 }
 
 }  // namespace golden

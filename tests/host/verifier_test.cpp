@@ -233,6 +233,10 @@ TEST(Verifier, NamesWarpGroupWarpLaneAndRegister) {
                      "register acc[1][23]"),
             std::string::npos)
       << one;
+  // A tile that only the host of the version knows: no claim about it.
+  const std::string chosen = describe(comparison, args, {0, 0, 2});
+  EXPECT_EQ(chosen.find("warp group"), std::string::npos) << chosen;
+  EXPECT_NE(chosen.find("areas of 128 × 128"), std::string::npos) << chosen;
 }
 
 TEST(Judge, NaNIsRightOnlyWhereItIsExpected) {

@@ -96,7 +96,7 @@ class GridLimits : public testing::TestWithParam<Version> {};
 TEST_P(GridLimits, TileColumnsEndAt65535In2DGridsAlone) {
   const Version& version = GetParam();
   for (const int64_t columns : {65535, 65536}) {
-    Problem problem({8, columns * version.shape.block_n, 8});
+    Problem problem({8, columns * areas(version.shape).block_n, 8});
     problem.generate(harness::DataKind::kInts, 1);
     const Problem::Verdict verdict = problem.check(
         [&](const MatmulArguments& args) { return version.matmul(args, nullptr); }, version.shape);

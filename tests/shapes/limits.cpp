@@ -69,8 +69,8 @@ std::vector<BrokenRule> broken_rules(const MatmulArguments& args, const harness:
   check_tma("B: ", "ldb", args.b, args.ldb, &broken);
   if (!broken.empty()) return broken;
 
-  const int64_t tile_rows = (args.m - 1) / version.shape.block_m + 1;
-  const int64_t tile_columns = (args.n - 1) / version.shape.block_n + 1;
+  const int64_t tile_rows = (args.m - 1) / areas(version.shape).block_m + 1;
+  const int64_t tile_columns = (args.n - 1) / areas(version.shape).block_n + 1;
   if (number_of(version) <= 3) {  // a 2-D grid
     if (tile_columns > 65535) {
       broken.push_back({"C: ", to_string(tile_columns) + " tile columns", "a 2-D grid takes 65535",

@@ -1,8 +1,10 @@
 // Every version on every kind of shape: right, within its bounds, and the same every time.
 #include <gtest/gtest.h>
 #include <harness/device.h>
+#include <harness/gpu/cuda_check.h>
 #include <harness/problem.h>
 #include <harness/versions.h>
+#include <stream_memory.h>
 
 #include <cmath>
 #include <set>
@@ -126,6 +128,78 @@ TEST_P(VersionTest, LaunchesInARowDoNotDisturbEachOther) {
   check_after_many(&right, left.arguments());
 }
 
+class Stream {
+ public:
+  Stream() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
+  ~Stream() { CUDA_CHECK(cudaStreamDestroy(stream_)); }
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+std::vector<char> memory_of(cudaStream_t stream) {
+  const StreamMemory memory = existing_stream_memory(stream);
+  std::vector<char> bytes(memory.bytes);
+  copy(bytes.data(), memory.data, memory.bytes);
+  return bytes;
+}
+
+// Many launches under way in two streams at a time; afterwards the memory that each stream's
+// launches share is as it was.
+TEST_P(VersionTest, LaunchesInTwoStreams) {
+  const Stream one, two;
+  Problem left({2048, 1536, 1024}), right({1536, 2048, 512});
+  left.generate(DataKind::kInts, 1);
+  right.generate(DataKind::kInts, 2);
+  const auto check_while_other_runs = [&](Problem* judged, const MatmulArguments& other) {
+    const Problem::Verdict verdict = judged->check(
+        [&](const MatmulArguments& args) {
+          Status status;
+          for (int i = 0; i < 200 && status.ok(); ++i) {
+            status = GetParam().matmul(other, two);
+            if (status.ok()) status = GetParam().matmul(args, one);
+          }
+          return status;
+        },
+        GetParam().shape);
+    EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  };
+  check_while_other_runs(&left, right.arguments());
+  check_while_other_runs(&right, left.arguments());
+  for (const cudaStream_t stream : {cudaStream_t{one}, cudaStream_t{two}}) {
+    const std::vector<char> memory = memory_of(stream);
+    EXPECT_EQ(memory, std::vector<char>(memory.size(), 0));
+  }
+}
+
+// A launch that was captured into a graph, replayed: again and again, and in two streams at a time.
+TEST_P(VersionTest, ReplayedFromAGraph) {
+  const Stream one, two;
+  Problem problem({1100, 1300, 456});
+  problem.generate(DataKind::kInts, 3);
+  cudaGraph_t graph = nullptr;
+  CUDA_CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
+  const Status status = GetParam().matmul(problem.arguments(), one);
+  CUDA_CHECK(cudaStreamEndCapture(one, &graph));
+  ASSERT_TRUE(status.ok()) << status.message();
+  cudaGraphExec_t replays[2];
+  for (cudaGraphExec_t& replay : replays) CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+  const Problem::Verdict verdict = problem.check(
+      [&](const MatmulArguments&) {
+        for (int i = 0; i < 50; ++i) {
+          CUDA_CHECK(cudaGraphLaunch(replays[0], one));
+          CUDA_CHECK(cudaGraphLaunch(replays[1], two));
+        }
+        return Status{};
+      },
+      GetParam().shape);
+  EXPECT_TRUE(verdict.right()) << verdict.status.message() << verdict.fault;
+  EXPECT_TRUE(memory_of(one).empty()) << "a graph shares no memory with its stream";
+  for (const cudaGraphExec_t replay : replays) CUDA_CHECK(cudaGraphExecDestroy(replay));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+}
+
 TEST_P(VersionTest, FewBlocksForManyTiles) {
   // Three and more tiles a block; numbers of K tiles that are no multiple of the stages. Rows of
   // 1300 elements end inside a unit of 16 bytes: TMA cannot store them, those of 1304 it can.
@@ -236,7 +310,7 @@ TEST_P(VersionTest, TileColumnsBeyondTheGridLimit) {
   const std::set<std::string> in_2d_grids = {"v1_simple", "v2_pipelined", "v3_warp_specialized"};
   const bool refuses = in_2d_grids.count(GetParam().name) > 0;
   for (const int64_t columns : {65535, 65536}) {
-    Problem problem({8, columns * GetParam().shape.block_n, 8});
+    Problem problem({8, columns * areas(GetParam().shape).block_n, 8});
     problem.generate(DataKind::kInts, 1);
     const Problem::Verdict verdict = check(&problem);
     if (refuses && columns > 65535) {

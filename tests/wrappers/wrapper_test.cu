@@ -6,14 +6,17 @@
 #include <launch.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/cluster.cuh>
+#include <ptx/global.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
+#include <ptx/wgmma_shapes.cuh>
 #include <stage_fragment.cuh>
 #include <store_accumulator.cuh>
 #include <tensor_map.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -180,9 +183,13 @@ __global__ void wgmma_kernel(const half* a, const half* b, float* d, bool accumu
     if constexpr (kN == 128) {
       ptx::wgmma_m64n128k16(acc, matrix_descriptor(smem.a, kk), matrix_descriptor(smem.b, kk),
                             accumulate || kk > 0);
-    } else {
+    } else if constexpr (kN == 256) {
       ptx::wgmma_m64n256k16(acc, matrix_descriptor(smem.a, kk), matrix_descriptor(smem.b, kk),
                             accumulate || kk > 0);
+    } else {  // as v8 names its operands, too
+      const uint64_t a_tile = matrix_descriptor(smem.a, 0), b_tile = matrix_descriptor(smem.b, 0);
+      ptx::wgmma_m64nNk16<kN>(acc, advance_descriptor(a_tile, kk * sizeof(half)),
+                              advance_descriptor(b_tile, kk * sizeof(half)), accumulate || kk > 0);
     }
   }
   ptx::wgmma_commit_group();
@@ -223,6 +230,67 @@ void test_wgmma() {
 
 TEST(Wgmma, M64N128K16) { test_wgmma<128>(); }
 TEST(Wgmma, M64N256K16) { test_wgmma<256>(); }
+TEST(Wgmma, OtherWidths) {
+  test_wgmma<8>();
+  test_wgmma<176>();
+  test_wgmma<184>();
+  test_wgmma<200>();
+  test_wgmma<248>();
+}
+
+// --- global memory that blocks share, and time ---
+
+struct Shared {
+  uint32_t counted, taken, flag;
+  int message;
+};
+
+__global__ void counters_kernel(Shared* shared, uint32_t* tickets) {
+  ptx::red_add_relaxed_gpu(&shared->counted, 2);
+  tickets[blockIdx.x] = ptx::atom_add_acq_rel_gpu(&shared->taken, 1);
+}
+
+TEST(Global, CountersOfAllBlocks) {
+  constexpr int kBlocks = 1000;
+  const Buffer shared(sizeof(Shared)), tickets(kBlocks * sizeof(uint32_t));
+  CUDA_CHECK(cudaMemset(shared.data(), 0, sizeof(Shared)));
+  counters_kernel<<<kBlocks, 1>>>(pointer<Shared>(shared), pointer<uint32_t>(tickets));
+  auto seen = to_host<uint32_t>(tickets, kBlocks);
+  std::sort(seen.begin(), seen.end());
+  for (uint32_t i = 0; i < kBlocks; ++i) ASSERT_EQ(seen[i], i);
+  EXPECT_EQ(to_host<Shared>(shared, 1)[0].counted, 2u * kBlocks);
+}
+
+// Block 0 leaves a message and raises the flag; the others wait, each in its own way, and read it.
+__global__ void message_kernel(Shared* shared, int* received, uint32_t* waited) {
+  if (blockIdx.x == 0) {
+    const uint32_t begin = ptx::globaltimer_lo();
+    while (ptx::globaltimer_lo() - begin < 50000) ptx::nanosleep(1000);
+    *waited = ptx::globaltimer_lo() - begin;
+    shared->message = 42;
+    ptx::st_release_gpu(&shared->flag, 1);
+    return;
+  }
+  if (blockIdx.x == 1) {
+    while (ptx::ld_relaxed_gpu(&shared->flag) == 0) ptx::nanosleep(64);
+  }
+  while (ptx::ld_acquire_gpu(&shared->flag) == 0) ptx::nanosleep(64);
+  received[blockIdx.x] = *const_cast<volatile int*>(&shared->message);
+}
+
+TEST(Global, WhatWasWrittenBeforeTheReleaseIsSeenAfterTheAcquire) {
+  const Buffer shared(sizeof(Shared)), received(8 * sizeof(int)), waited(sizeof(uint32_t));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    CUDA_CHECK(cudaMemset(shared.data(), 0, sizeof(Shared)));
+    CUDA_CHECK(cudaMemset(received.data(), 0, 8 * sizeof(int)));
+    message_kernel<<<8, 1>>>(pointer<Shared>(shared), pointer<int>(received),
+                             pointer<uint32_t>(waited));
+    EXPECT_EQ(to_host<int>(received, 8), (std::vector<int>{0, 42, 42, 42, 42, 42, 42, 42}));
+    const uint32_t nanoseconds = to_host<uint32_t>(waited, 1)[0];
+    EXPECT_GE(nanoseconds, 50000u);
+    EXPECT_LT(nanoseconds, 10000000u);
+  }
+}
 
 // --- the epilogue ---
 
@@ -272,6 +340,17 @@ TEST(Warp, OneLaneIsElected) {
   CUDA_CHECK(cudaMemset(elected.data(), 0, 4 * sizeof(int)));
   elect_kernel<<<1, 128>>>(pointer<int>(elected));
   EXPECT_EQ(to_host<int>(elected, 4), (std::vector<int>{1, 1, 1, 1}));
+}
+
+__global__ void shfl_kernel(int* received) {
+  received[threadIdx.x] = ptx::shfl_sync_idx(static_cast<int>(threadIdx.x) - 40, 5);
+}
+
+TEST(Warp, OneLanesValueInAllLanes) {
+  const Buffer received(64 * sizeof(int));
+  shfl_kernel<<<1, 64>>>(pointer<int>(received));
+  const auto values = to_host<int>(received, 64);
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(values[i], i / 32 * 32 + 5 - 40);
 }
 
 __global__ void stmatrix_kernel(half* out) {

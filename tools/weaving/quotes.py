@@ -1,7 +1,7 @@
 """Weavers that quote sources and what programs printed. Each takes the tree, the folder of the page,
 and the words of its marker."""
-import difflib
 import re
+import subprocess
 
 from weaving.results import Fault, size_of, version_number, versions_of
 from weaving.tree import NOT_MEASURED, fence, link, table
@@ -9,8 +9,19 @@ from weaving.tree import NOT_MEASURED, fence, link, table
 ZOO = "tests/emulator/zoo.txt"
 
 
-def changed_lines(before, after):
-    diff = [line[0] for line in difflib.unified_diff(before, after, lineterm="", n=0)][2:]
+def diff_of(tree, before, after):
+    """The lines of diff -u: what README tells the reader to type."""
+    paths = [f"{version}/kernel.cu" for version in (before, after)]
+    labels = [f"--label={path}" for path in paths]
+    result = subprocess.run(["diff", "-u", *labels, *paths], cwd=tree.root, capture_output=True,
+                            text=True)
+    if result.returncode > 1:
+        raise Fault(f"diff says: {result.stderr.strip()}")
+    return result.stdout.splitlines()
+
+
+def changed_lines(tree, before, after):
+    diff = [line[0] for line in diff_of(tree, before, after)[2:]]
     return f"−{diff.count('-')} / +{diff.count('+')}"
 
 
@@ -33,17 +44,17 @@ def ladder_table(tree, folder, pattern):
         chapter = tree.docs / f"{version}.md"
         rows.append([link(tree.root / version / "kernel.cu", folder, version),
                      idea_of(version, text), str(len(text)),
-                     changed_lines(before, text) if before else "–",
+                     changed_lines(tree, before, version) if before else "–",
                      link(chapter, folder) if chapter.exists() else "–"])
-        before = text
+        before = version
     head = ["version", "its idea", "lines of kernel.cu", "changed lines", "chapter"]
     return "\n".join(table(head, rows)) + "\n"
 
 
 def kernel_diff(tree, _folder, before, after):
-    paths = [f"{version}/kernel.cu" for version in (before, after)]
-    return fence("diff", difflib.unified_diff(tree.kernel(before), tree.kernel(after), *paths,
-                                              lineterm=""))
+    for version in (before, after):
+        tree.kernel(version)  # that it is there
+    return fence("diff", diff_of(tree, before, after))
 
 
 def line_with(text, anchor, where, start=0):
