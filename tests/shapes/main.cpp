@@ -1,6 +1,7 @@
 // Pairs of shapes and random calls, for every version, on the device that this is linked with.
 #include <gtest/gtest.h>
 #include <harness/device.h>
+#include <harness/program.h>
 #include <harness/run.h>
 
 #include <CLI/CLI.hpp>
