@@ -3,11 +3,13 @@
 #include <harness/random.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/cluster.cuh>
+#include <ptx/global.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -79,6 +81,16 @@ TEST(SharedMemory, LiesAligned) {
 }
 
 // --- warps and blocks ---
+
+void shfl_idx_kernel(int* received) {
+  received[threadIdx.x] = ptx::shfl_sync_idx(static_cast<int>(threadIdx.x) - 40, 5);
+}
+
+TEST(Warp, OneLanesValueInAllLanes) {
+  std::vector<int> received(64);
+  expect_silent(run(quiet(), {1, 64}, shfl_idx_kernel, received.data()));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(received[i], i / 32 * 32 + 5 - 40);
+}
 
 void elect_kernel(int* elected) {
   if (ptx::elect_sync()) ++elected[threadIdx.x];
@@ -406,6 +418,59 @@ TEST(Cluster, BarrierHoldsAllBlocks) {
 }
 
 // --- reports, counters, trace ---
+
+// --- global memory that clusters share, and time ---
+
+struct Shared {
+  uint32_t counted = 0, taken = 0, flag = 0;
+};
+
+void shared_kernel(Shared* shared, uint32_t* tickets) {
+  if (threadIdx.x != 0) return;
+  ptx::red_add_relaxed_gpu(&shared->counted, 2);
+  tickets[blockIdx.x] = ptx::atom_add_acq_rel_gpu(&shared->taken, 1);
+  if (blockIdx.x == 0) ptx::st_release_gpu(&shared->flag, ptx::ld_relaxed_gpu(&shared->taken));
+}
+
+TEST(Global, CountersOfAllClusters) {
+  for (const int threads : {1, 3}) {
+    Options options = quiet();
+    options.threads = threads;
+    Shared shared;
+    std::vector<uint32_t> tickets(50);
+    expect_silent(run(options, {50, 32}, shared_kernel, &shared, tickets.data()));
+    std::sort(tickets.begin(), tickets.end());
+    for (uint32_t i = 0; i < 50; ++i) EXPECT_EQ(tickets[i], i);
+    EXPECT_EQ(shared.counted, 100u);
+    EXPECT_GE(shared.flag, 1u);
+  }
+}
+
+// A wait for somebody who never comes ends when its time is over, whoever else runs.
+void patience_kernel(const uint32_t* flag, uint32_t* waited, bool sleeps) {
+  if (threadIdx.x != 0) return;
+  const uint32_t begin = ptx::globaltimer_lo();
+  while (ptx::ld_acquire_gpu(flag) == 0 && ptx::globaltimer_lo() - begin < 20000) {
+    if (sleeps) ptx::nanosleep(64);
+  }
+  *waited = ptx::globaltimer_lo() - begin;
+}
+
+TEST(Global, WaitsEndByPatience) {
+  for (const auto schedule : {emulator::Schedule::kRandom, emulator::Schedule::kRoundRobin}) {
+    for (const Delay delay : {Delay::kMixed, Delay::kAtOnce, Delay::kOnlyWhenIdle}) {
+      for (const bool sleeps : {false, true}) {
+        Options options = quiet();
+        options.schedule = schedule;
+        options.delay = delay;
+        const uint32_t flag = 0;
+        uint32_t waited = 0;
+        expect_silent(run(options, {1, 64}, patience_kernel, &flag, &waited, sleeps));
+        EXPECT_GE(waited, 20000u);
+      }
+    }
+  }
+}
 
 // Every block but the first few deadlocks.
 void late_deadlock_kernel() {

@@ -45,7 +45,7 @@ class Lessons(TreeTest):
         """Exactly `lines` and `added` pass for this version; one more of either does not."""
         version = f"v{number}_x"
         self.write("v1_one/kernel.cu", "x\n" * 10)
-        self.write("harness/versions.h", row("v1_one", 1, 1) + row(version, 1, 1))
+        self.write("harness/versions.h", row("v1_one", 0, 0) + row(version, 0, 0))
         self.write(f"{version}/kernel.cu", "x\n" * 10 + "y\n" * added)
         self.assertEqual(self.gate("v1_one", version)[0], 0)
         self.append(f"{version}/kernel.cu", "y\n")
@@ -90,6 +90,8 @@ class Lessons(TreeTest):
 
     def test_tile_shapes(self):
         self.write("harness/versions.h", row("v1_one") + row("v2_two", n=256, stages=2))
+        self.fails("v2_two: kernel.cu has tiles")
+        self.write("harness/versions.h", row("v1_one") + row("v2_two", 0, 0, stages=2))
         self.fails("v2_two: kernel.cu has tiles")
         self.write("harness/versions.h", row("v1_one"))
         self.fails("harness/versions.h lists ['v1_one']")
