@@ -2,6 +2,7 @@
 // loop's. Exit code 0: equal.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <cuda_status.h>
 #include <matmul.h>
 
 #include <cstdio>
