@@ -70,8 +70,8 @@ half* Problem::Guarded::matrix() const { return begin() + guard + offset; }
 
 Problem::Problem(const ProblemSize& size)
     : size_(size),
-      a_(size.m, or_packed(size.lda, size.k), 0),
-      b_(size.n, or_packed(size.ldb, size.k), 0),
+      a_(size.m, or_packed(size.lda, size.k), size.a_offset),
+      b_(size.n, or_packed(size.ldb, size.k), size.b_offset),
       c_(size.m, or_packed(size.ldc, size.n), size.c_offset),
       reference_values_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)),
       reference_magnitudes_(std::max<int64_t>(size.m * size.n, 1) * sizeof(float)),
@@ -91,6 +91,20 @@ void Problem::generate(DataKind kind, uint64_t seed) {
   reference_is_current_ = false;
 }
 
+void Problem::sprinkle(uint16_t bits, int count, uint64_t seed) {
+  const half value = __ushort_as_half(bits);
+  const auto put = [&](const half* matrix, int64_t rows, int64_t leading_dimension, int64_t salt) {
+    for (int64_t i = 0; i < count && rows * size_.k > 0; ++i) {
+      const auto place = static_cast<int64_t>(random_bits(seed, i, salt) >> 1) % (rows * size_.k);
+      const int64_t offset = place / size_.k * leading_dimension + place % size_.k;
+      copy(const_cast<half*>(matrix) + offset, &value, sizeof(value));
+    }
+  };
+  put(args_.a, size_.m, args_.lda, 0);
+  put(args_.b, size_.n, args_.ldb, 1);
+  reference_is_current_ = false;
+}
+
 Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& shape) {
   auto* const values = static_cast<float*>(reference_values_.data());
   auto* const magnitudes = static_cast<float*>(reference_magnitudes_.data());
@@ -102,6 +116,15 @@ Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& s
   Verdict verdict;
   verdict.status = matmul(args_);
   if (verdict.status.ok()) verdict.status = synchronize();
+  if (verdict.status.code() == ExitCode::kUsage) {
+    MatmulArguments nothing = args_;
+    nothing.m = 0;
+    const int64_t touched = count_changed(c_.begin(), c_.count, kPoison, nothing);
+    if (touched > 0) {
+      verdict.fault = "it was refused, yet " + std::to_string(touched) +
+                      " elements in and around C were overwritten\n";
+    }
+  }
   if (!verdict.status.ok()) return verdict;
   const TileShape counted = areas(shape);
   const Comparison comparison =

@@ -19,6 +19,8 @@ struct ProblemSize {
   int64_t ldb = 0;
   int64_t ldc = 0;
   int64_t c_offset = 0;  // C begins so many elements past a 256-byte boundary
+  int64_t a_offset = 0;  // A and B likewise
+  int64_t b_offset = 0;
 };
 
 // The sizes with leading dimensions filled in, without pointers.
@@ -44,6 +46,9 @@ class Problem {
   // New A and B. Computes the reference when the next check needs it.
   void generate(DataKind kind, uint64_t seed);
 
+  // Puts fp16 `bits` into `count` random places of A and as many of B.
+  void sprinkle(uint16_t bits, int count, uint64_t seed);
+
   // What was found wrong with the result of one run; empty if it is right.
   struct Verdict {
     Status status;  // of the run itself
@@ -51,7 +56,8 @@ class Problem {
     bool right() const { return status.ok() && fault.empty(); }
   };
 
-  // Poisons C, runs `matmul`, and judges all of C and its surroundings. `shape` is for the message.
+  // Poisons C, runs `matmul`, and judges all of C and its surroundings; if the run was refused
+  // (kUsage), whether it left all of them alone. `shape` is for the message.
   Verdict check(const MatmulFunction& matmul, const TileShape& shape);
 
  private:

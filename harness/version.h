@@ -25,6 +25,7 @@ struct Version {
   const char* name;
   Status (*matmul)(const MatmulArguments& args, cudaStream_t stream);
   TileShape shape;
+  int stages = 1;  // of its ring: K tiles that a block has room for
 };
 
 }  // namespace harness

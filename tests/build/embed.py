@@ -1,5 +1,5 @@
 """The ladder inside another project (examples/embed): it builds beside targets of the same names
-and for other architectures, changes nothing of that project, needs no package but Boost's for the
+and for other architectures, changes nothing of that project, needs no package but Boost's and nlohmann's JSON for the
 emulator, and what links a kernel links no library but the CUDA runtime.
 
 usage: embed.py CMAKE FOLDER CXX [NVCC] (in the source tree)
@@ -43,7 +43,7 @@ def main(cmake, folder, cxx, nvcc=None):
         f"-DCMAKE_CUDA_ARCHITECTURES={CACHE['CMAKE_CUDA_ARCHITECTURES']}",
         f"-DCMAKE_PROJECT_embed_INCLUDE={witness}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
         *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON"
-          for name in ("CLI11", "nlohmann_json", "GTest", "Python3")),
+          for name in ("CLI11", "GTest", "Python3")),
         env=dict(os.environ, CUDAARCHS="75"))
     expect("configures", result.returncode == 0, result.stdout + result.stderr)
     if failed:

@@ -62,19 +62,21 @@ def main(versions):
                 print(f"{version}/kernel.cu:{number}: belongs behind a seam: {line.strip()}")
                 failed = True
 
-    # harness/versions.h has the tile shapes, for messages.
+    # harness/versions.h has the tile shapes, for messages, and the stages, for tests.
     shapes = {name: tuple(map(int, numbers.split(", "))) for name, numbers in re.findall(
-        r"VERSION\((v\d+_\w+), (\d+, \d+, \d+)\)", read("harness/versions.h"))}
+        r"VERSION\((v\d+_\w+), (\d+, \d+, \d+, \d+)\)", read("harness/versions.h"))}
     if list(shapes) != versions:
         print(f"harness/versions.h lists {list(shapes)}, CMakeLists.txt {versions}")
         failed = True
     for version in versions:
         kernel = read(f"{version}/kernel.cu")
         constants = dict(re.findall(r"constexpr int (k\w+) = (\d+);", kernel))
+        constants.update(re.findall(r"template <int (kStages) = (\d+)", kernel))
+        constants.update(re.findall(r"int (kStages) = kProducts == 1 \? (\d+)", kernel))
         shape = tuple(int(constants.get(name, default)) for name, default in
-                      (("kBlockM", 0), ("kBlockN", 0), ("kConsumers", 1)))
+                      (("kBlockM", 0), ("kBlockN", 0), ("kConsumers", 1), ("kStages", 1)))
         if shape != shapes.get(version):
-            print(f"{version}: kernel.cu has tiles {shape}, harness/versions.h {shapes.get(version)}")
+            print(f"{version}: kernel.cu has tiles and stages {shape}, harness/versions.h {shapes.get(version)}")
             failed = True
     return 1 if failed else 0
 
