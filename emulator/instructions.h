@@ -13,8 +13,8 @@ namespace emulator {
 // bar.sync id, threads: a barrier of `threads` threads of the block, id 1 … 15. Whole warps.
 void bar_sync(int id, int threads, SourceLine where);
 
-// wgmma.mma_async m64nNk16 with N = `columns`, on the caller's N / 2 accumulator registers. One warp
-// group.
+// wgmma.mma_async m64nNk16 with N = `columns`, on the caller's N / 2 accumulator registers. One
+// warp group.
 void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
            SourceLine where);
 

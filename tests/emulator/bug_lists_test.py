@@ -92,8 +92,8 @@ def test_legal_removals(folder, program):
     legal.unlink()
     result = run(program, "--legal", str(legal), "v1")
     expect("mutate: no list", says(result, 2, str(legal)), result)
-    result = run(program, "v9")
-    expect("mutate: no such version", says(result, 2, "v9"), result)
+    result = run(program, "v99")
+    expect("mutate: no such version", says(result, 2, "v99"), result)
 
 
 def main(zoo, mutations, *kernels):
