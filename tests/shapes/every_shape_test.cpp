@@ -21,8 +21,15 @@ enum Parameter { kM, kN, kK, kLayoutA, kLayoutB, kLayoutC, kData, kSprinkle, kMa
 
 // How a matrix lies in memory, in elements: what its rows have beyond the least, and where it
 // begins.
-struct Layout {
+struct InputLayout {
   int64_t padding;
+  int64_t offset;
+};
+
+// Rows of C: packed, of an odd number of elements, or of whole units of TMA.
+enum class Pitch { kPacked, kOdd, kWholeUnits };
+struct OutputLayout {
+  Pitch pitch;
   int64_t offset;
 };
 
@@ -49,9 +56,8 @@ struct Values {
     std::sort(k.begin(), k.end());
     k.erase(std::unique(k.begin(), k.end()), k.end());
     if (number_of(version) >= 6) max_blocks = {0, 1, 2, 7};  // of the persistent versions
-    // Rows of C: packed, of an odd number of elements, and of whole units of TMA.
-    for (const int64_t padding : {kPacked, kOdd, kWholeUnits}) {
-      for (const int64_t offset : {0, 1, 2, 3, 8}) layout_c.push_back({padding, offset});
+    for (const Pitch pitch : {Pitch::kPacked, Pitch::kOdd, Pitch::kWholeUnits}) {
+      for (const int64_t offset : {0, 1, 2, 3, 8}) layout_c.push_back({pitch, offset});
     }
   }
 
@@ -62,10 +68,9 @@ struct Values {
             size(layout_c), size(data), size(sprinkle), size(max_blocks)};
   }
 
-  static constexpr int64_t kPacked = 0, kOdd = -1, kWholeUnits = -2;
   std::vector<int64_t> m, n, k;
-  std::vector<Layout> layout = {{0, 0}, {8, 0}, {120, 0}, {0, 8}, {8, 24}};  // of A and B
-  std::vector<Layout> layout_c;
+  std::vector<InputLayout> layout = {{0, 0}, {8, 0}, {120, 0}, {0, 8}, {8, 24}};  // of A and B
+  std::vector<OutputLayout> layout_c;
   std::vector<DataKind> data = {DataKind::kInts,  DataKind::kIota,   DataKind::kIdentity,
                                 DataKind::kZeros, DataKind::kNormal, DataKind::kUniform};
   // Nothing more often than the others: a NaN hides much.
@@ -75,16 +80,22 @@ struct Values {
   std::vector<int> max_blocks = {0};
 };
 
-int64_t pitch_of_c(int64_t n, int64_t padding) {
-  if (padding == Values::kOdd) return (n + 1) | 1;
-  if (padding == Values::kWholeUnits) return (n + 7) / 8 * 8 + 8;
+int64_t pitch_of_c(int64_t n, Pitch pitch) {
+  switch (pitch) {
+    case Pitch::kPacked:
+      return n;
+    case Pitch::kOdd:
+      return (n + 1) | 1;
+    case Pitch::kWholeUnits:
+      return (n + 7) / 8 * 8 + 8;
+  }
   return n;
 }
 
 Call call_of(const Values& values, const Choice& choice, int index) {
-  const Layout& a = values.layout[choice[kLayoutA]];
-  const Layout& b = values.layout[choice[kLayoutB]];
-  const Layout& c = values.layout_c[choice[kLayoutC]];
+  const InputLayout& a = values.layout[choice[kLayoutA]];
+  const InputLayout& b = values.layout[choice[kLayoutB]];
+  const OutputLayout& c = values.layout_c[choice[kLayoutC]];
   Call call;
   harness::ProblemSize& size = call.size;
   size.m = values.m[choice[kM]];
@@ -93,7 +104,7 @@ Call call_of(const Values& values, const Choice& choice, int index) {
   const int64_t least = (size.k + 7) / 8 * 8;  // that TMA takes
   size.lda = least + a.padding;
   size.ldb = least + b.padding;
-  size.ldc = pitch_of_c(size.n, c.padding);
+  size.ldc = pitch_of_c(size.n, c.pitch);
   size.a_offset = a.offset;
   size.b_offset = b.offset;
   size.c_offset = c.offset;
@@ -159,11 +170,11 @@ TEST_P(EveryShape, KZeroClearsCAndNothingElse) {
   const Values values(GetParam());
   for (const int64_t m : {1, 65}) {
     for (const int64_t n : values.n) {
-      for (const Layout& c : values.layout_c) {
+      for (const OutputLayout& c : values.layout_c) {
         Call call;
         call.size.m = m;
         call.size.n = n;
-        call.size.ldc = pitch_of_c(n, c.padding);
+        call.size.ldc = pitch_of_c(n, c.pitch);
         call.size.c_offset = c.offset;
         call.null_a = call.null_b = true;
         ASSERT_TRUE(broken_rules(call, GetParam()).empty()) << describe(call);

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   shapes::g_options.program = argv[0];
   CLI11_PARSE(app, argc, argv);
-  if (!GTEST_FLAG_GET(list_tests)) {
+  if (!testing::GTEST_FLAG(list_tests)) {
     harness::DeviceInfo info;
     const Status status = harness::open_device({}, &info);
     if (!status.ok()) return harness::fail("shape_tests", status);
