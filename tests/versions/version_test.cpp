@@ -178,6 +178,7 @@ TEST_P(VersionTest, ReplayedFromAGraph) {
   const Stream one, two;
   Problem problem({1100, 1300, 456});
   problem.generate(DataKind::kInts, 3);
+  ASSERT_TRUE(check(&problem).right());  // loads the kernel, which must not happen in a capture
   cudaGraph_t graph = nullptr;
   CUDA_CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
   const Status status = GetParam().matmul(problem.arguments(), one);
