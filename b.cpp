@@ -1,2 +1,0 @@
-struct uint3 { unsigned x,y,z; };
-THREAD uint3 idx;
