@@ -8,7 +8,7 @@ import pathlib
 import torch
 from torch.utils import cpp_extension
 
-VERSION = "v6_persistent"  # a directory of the ladder
+VERSION = "v9_aligned_blocks"  # a directory of the ladder
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LADDER = _HERE.parents[1]
@@ -16,7 +16,8 @@ _LADDER = _HERE.parents[1]
 cpp_extension.load(
     name=f"hopper_ladder_{VERSION}",
     sources=[str(_HERE / "binding.cpp"), str(_LADDER / VERSION / "kernel.cu"),
-             str(_LADDER / "common/matmul.cpp"), str(_LADDER / "common/tensor_map.cpp")],
+             str(_LADDER / "common/matmul.cpp"), str(_LADDER / "common/stream_memory.cpp"),
+             str(_LADDER / "common/tensor_map.cpp")],
     extra_include_paths=[str(_LADDER / "common")],
     extra_cflags=["-O2", "-std=c++17", f"-DLADDER_VERSION={VERSION}"],
     # torch adds no architecture to one that stands here, whatever TORCH_CUDA_ARCH_LIST says.
