@@ -16,7 +16,7 @@ namespace v4_two_consumers {
 constexpr int kBlockM = 128;
 constexpr int kBlockN = 256;
 constexpr int kBlockK = 64;  // a row of a K tile is 128 bytes: one row of the swizzle pattern
-constexpr int kConsumers = 2;  // each multiplies 64 rows of A by the whole tile of B
+constexpr int kConsumers = 2;  // each multiplies its rows of A by the whole tile of B
 constexpr int kConsumerThreads = kConsumers * 128;  // warps 0-7: two warp groups
 constexpr int kThreads = kConsumerThreads + 32;  // warp 8 is the producer
 constexpr int kBlocksPerSm = 1;  // the registers of 288 threads leave room for no second

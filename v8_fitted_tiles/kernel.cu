@@ -269,7 +269,8 @@ Choice choice(const MatmulArguments& args, int clusters) {
 // Takes the tile that leaves the busiest block the least to do.
 Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   int clusters = 0;
-  const Status status = resident_clusters(kClusterBlocks, args.max_blocks, &clusters);
+  Status status = check_arguments(args);
+  if (status.ok()) status = resident_clusters(kClusterBlocks, args.max_blocks, &clusters);
   if (!status.ok()) return status;
   return std::min({choice<Tile<2, 200>>(args, clusters), choice<Tile<2, 184>>(args, clusters),
                    choice<Tile<2, 176>>(args, clusters), choice<Tile<1, 256>>(args, clusters)},
