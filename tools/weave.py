@@ -13,9 +13,11 @@ A quoted part stands between two comments, each alone on its line, and is replac
                                               two contenders of a result file, size by size
   <!-- weave: ablation ablate-v4-h200.json -->  variants beside their default
   <!-- weave: counters counters-h200.json -->   hardware counters (versions' names: these alone)
+  <!-- weave: roofline counters-h200.json -->   the same held against the peak
   <!-- weave: diff v1_simple v2_pipelined --> diff -u of two kernel.cu
   <!-- weave: code v1_simple first .. last --> lines of a kernel.cu, from the first line that holds
-                                              the text `first` to the next one that holds `last`
+                                              the text `first` to the next one that holds `last`;
+                                              of another file by its path: examples/hello/hello_tma.cu
   <!-- weave: figure v3 -->                   the ladder up to a version
   <!-- weave: report report-v3.txt -->        what the emulator says of a bug of the zoo
   <!-- weave: zoo zoo.txt -->                 the zoo's table (versions' names: theirs alone)
@@ -55,6 +57,7 @@ WEAVERS = {
     "steps": tables.steps_table,
     "ablation": tables.ablation_table,
     "counters": tables.counters_table,
+    "roofline": tables.roofline_table,
     "diff": quotes.kernel_diff,
     "code": quotes.kernel_code,
     "figure": quotes.figure,

@@ -75,8 +75,9 @@ def kernel_code(tree, _folder, version, *span):
     if not (first and dots and last):
         raise Fault("'first .. last' are two texts with ' .. ' between them")
     text = tree.kernel(version)
-    start = line_with(text, first, f"{version}/kernel.cu")
-    end = line_with(text, last, f"{version}/kernel.cu", start)
+    path = version if version.endswith(".cu") else f"{version}/kernel.cu"
+    start = line_with(text, first, path)
+    end = line_with(text, last, path, start)
     # The braces that close what was opened in between belong to it.
     while (end + 1 < len(text) and re.fullmatch(r"\s*\};?", text[end + 1])
            and indent(text[end + 1]) >= indent(text[start])):
@@ -157,6 +158,6 @@ def program_text(tree, _folder, name, *first):
         return NOT_MEASURED
     first = " ".join(first)
     for i, line in enumerate(text):
-        if line.startswith(first):
+        if line.lstrip().startswith(first):
             return fence("text", text[i:])
     raise Fault(f"docs/results/{name} has no line that begins with '{first}'")

@@ -211,6 +211,33 @@ def ablation_table(tree, folder, name):
     return table_and_text(head, rows, text)
 
 
+SMS = 132  # of an H200
+FLOP_PER_CYCLE = 4096  # fp16 operations a cycle of the tensor cores of an SM
+
+
+def roofline_table(tree, folder, name):
+    """Counters held against the peak: SMs × operations a cycle × clock × share of busy cycles."""
+    root = tree.counted(name)
+    if root is None:
+        return NOT_MEASURED
+    size = results.parse_size(root["size"])
+    flop = 2 * size["m"] * size["n"] * size["k"]
+    rows = []
+    for version, values in root["versions"].items():
+        clock, busy = values["sm_clock_ghz"], values["tensor_pipe_pct"]
+        peak = SMS * FLOP_PER_CYCLE * clock / 1e3  # TFLOP/s
+        measured = flop / values["time_ms"] / 1e9
+        rows.append([version, f"{clock:.3f}", f"{peak:.0f}", f"{busy:.1f}", f"{peak * busy / 100:.0f}",
+                     f"{measured:.0f}", f"{measured / (peak * busy / 100):.3f}",
+                     f"{flop / values['l2_gb'] / 1e9:.0f}", f"{values['l2_gb'] / values['time_ms']:.1f}",
+                     f"{values['dram_read_gb'] / values['time_ms']:.1f}"])
+    head = [size_of(size), "clock, GHz", "peak there, TFLOP/s", "pipe busy, %", "peak × busy",
+            "measured, TFLOP/s", "measured / (peak × busy)", "FLOP per byte of L2", "L2, TB/s",
+            "DRAM read, TB/s"]
+    return table_and_text(head, rows, f"From {link(tree.results / name, folder)}: {root['device']}; "
+                          f"peak = {SMS} SMs × {FLOP_PER_CYCLE} FLOP a cycle × clock.")
+
+
 def counters_table(tree, folder, name, *only):
     """One row a version: what Nsight Compute counted in one launch."""
     root = tree.counted(name)

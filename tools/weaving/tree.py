@@ -35,7 +35,9 @@ class Tree:
                        if re.match(r"v\d+_", path.parent.name)), key=results.version_number)
 
     def kernel(self, version):
-        """The lines of a version's kernel.cu."""
+        """The lines of a version's kernel.cu, or of a .cu file given by its path."""
+        if version.endswith(".cu"):
+            return self.read(version).splitlines()
         if version not in self.ladder():
             raise Fault(f"there is no version '{version}'; there are: {', '.join(self.ladder())}")
         return self.read(f"{version}/kernel.cu").splitlines()
