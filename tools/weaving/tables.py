@@ -225,17 +225,15 @@ def roofline_table(tree, folder, name):
     rows = []
     for version, values in root["versions"].items():
         clock, busy = values["sm_clock_ghz"], values["tensor_pipe_pct"]
-        peak = SMS * FLOP_PER_CYCLE * clock / 1e3  # TFLOP/s
+        computed = SMS * FLOP_PER_CYCLE * clock * busy / 1e5  # TFLOP/s
         measured = flop / values["time_ms"] / 1e9
-        rows.append([version, f"{clock:.3f}", f"{peak:.0f}", f"{busy:.1f}", f"{peak * busy / 100:.0f}",
-                     f"{measured:.0f}", f"{measured / (peak * busy / 100):.3f}",
-                     f"{flop / values['l2_gb'] / 1e9:.0f}", f"{values['l2_gb'] / values['time_ms']:.1f}",
+        rows.append([version, f"{clock:.3f}", f"{busy:.1f}", f"{computed:.0f}", f"{measured:.0f}",
+                     f"{measured / computed:.3f}", f"{values['l2_gb'] / values['time_ms']:.1f}",
                      f"{values['dram_read_gb'] / values['time_ms']:.1f}"])
-    head = [size_of(size), "clock, GHz", "peak there, TFLOP/s", "pipe busy, %", "peak × busy",
-            "measured, TFLOP/s", "measured / (peak × busy)", "FLOP per byte of L2", "L2, TB/s",
-            "DRAM read, TB/s"]
-    return table_and_text(head, rows, f"From {link(tree.results / name, folder)}: {root['device']}; "
-                          f"peak = {SMS} SMs × {FLOP_PER_CYCLE} FLOP a cycle × clock.")
+    head = [size_of(size), "clock, GHz", "pipe busy, %", "computed, TFLOP/s", "measured",
+            "measured / computed", "L2, TB/s", "DRAM read, TB/s"]
+    return table_and_text(head, rows, f"{root['device']}; computed = {SMS} × {FLOP_PER_CYCLE} × clock "
+                          f"× busy; counters from {link(tree.results / name, folder)}.")
 
 
 def counters_table(tree, folder, name, *only):
