@@ -137,6 +137,17 @@ class Weavers(WeaveTest):
                    dict(counted(["v1_one"]), date="2030-01-02", commit="abc", ncu="2025.3"))
         self.assertIn("2030-01-02, commit abc; metrics", self.woven("counters c.json"))
 
+    def test_roofline(self):
+        root = counted(["v1_one", "v2_two"])
+        root["size"] = "1000x1000x1000"  # 2 GFLOP
+        root["versions"]["v1_one"] = {"time_ms": 0.01, "sm_clock_ghz": 1.5, "tensor_pipe_pct": 50.0,
+                                      "l2_gb": 0.05, "dram_read_gb": 0.01}
+        self.write("docs/results/c.json", root)
+        text = self.woven("roofline c.json")
+        # 132 · 4096 · 1.5 GHz is 811 TFLOP/s, half of it 406; 2 GFLOP in 10 µs are 200.
+        self.assertIn("| v1_one | 1.500 | 50.0 | 406 | 200 | 0.493 | 5.0 | 1.0 |", text)
+        self.assertIn("| v2_two | – | – | – | – | – | – | – |", text)
+
     def test_diff(self):
         text = self.woven("diff v1_one v2_two")
         self.assertTrue(text.startswith("```diff\n--- v1_one/kernel.cu\n+++ v2_two/kernel.cu\n@@"))

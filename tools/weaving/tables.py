@@ -224,6 +224,10 @@ def roofline_table(tree, folder, name):
     flop = 2 * size["m"] * size["n"] * size["k"]
     rows = []
     for version, values in root["versions"].items():
+        needed = ["time_ms", "sm_clock_ghz", "tensor_pipe_pct", "l2_gb", "dram_read_gb"]
+        if any(values.get(key) is None for key in needed):
+            rows.append([version] + ["–"] * 7)
+            continue
         clock, busy = values["sm_clock_ghz"], values["tensor_pipe_pct"]
         computed = SMS * FLOP_PER_CYCLE * clock * busy / 1e5  # TFLOP/s
         measured = flop / values["time_ms"] / 1e9
