@@ -159,16 +159,22 @@ def means_table(tree, folder, *names):
     return table_and_text(head, rows, text)
 
 
-def steps_table(tree, _folder, name, before, after):
-    """One row a problem: two contenders and cuBLAS, and what the step from one to the other buys."""
+def steps_table(tree, _folder, name, before, after, *sizes):
+    """One row a problem (of these sizes alone, if any are named): two contenders and cuBLAS, and what
+    the step from one to the other buys."""
     root = tree.measured(name)
     if root is None:
         return NOT_MEASURED
     tree.require_known([before, after], versions_of(root), name)
     if not {before, after} <= set(versions_of(root)):
         return NOT_MEASURED
+    wanted = [results.parse_size(size) for size in sizes]
+    problems = [problem for problem in root["problems"]
+                if not wanted or {key: problem[key] for key in "mnk"} in wanted]
+    if wanted and len(problems) != len(wanted):
+        raise Fault(f"{name} does not have all of {' '.join(sizes)}")
     rows = []
-    for problem in root["problems"]:
+    for problem in problems:
         entries = contenders_of(problem)
         rows.append([size_of(problem)]
                     + [formatted(entries.get(each), "ms", ".4f")
@@ -178,6 +184,8 @@ def steps_table(tree, _folder, name, before, after):
                     + [median_and_range(entries.get(before), entries.get(after))])
     head = ["size", f"{before} ms", f"{after} ms", "cuBLAS ms", f"{before} / cuBLAS",
             f"{after} / cuBLAS", "the step [min – max]"]
+    if sizes:  # the whole table, which stands nearby, says how it was measured
+        return table_and_text(head, rows, "")
     text = (f"Medians in ms; ratios of times in the same round (above 1: faster than cuBLAS, and for "
             f"the step: {after} faster than {before}); {describe_run(root)}.")
     return table_and_text(head, rows, text)

@@ -91,7 +91,7 @@ def table(head, rows):
 
 
 def table_and_text(head, rows, text):
-    return "\n".join([*table(head, rows), "", text]) + "\n"
+    return "\n".join([*table(head, rows), *(["", text] if text else [])]) + "\n"
 
 
 def fence(language, lines):
