@@ -53,12 +53,12 @@ class Weavers(WeaveTest):
             self.assertTrue(hasattr(self, f"test_{name}"), name)
 
     def test_ladder(self):
-        self.write("docs/v2_two.md", "A chapter.\n")
+        self.write("docs/v2_two.md", "# A chapter\n\n**What limited the one before:** One thread.\n")
         text = self.woven("ladder v*")
-        self.assertEqual([line.split("]")[0] for line in text.splitlines()[2:]],
-                         ["| [v1_one", "| [v2_two", "| [v10_ten"])  # by number
-        self.assertIn("(v2_two/kernel.cu) | two threads | 14 | −4 / +4 | "
-                      "[docs/v2_two.md](docs/v2_two.md) |", text)
+        self.assertEqual([line.split(" ")[1] for line in text.splitlines()[2:]],
+                         ["v1_one", "[v2_two](docs/v2_two.md)", "v10_ten"])  # by number
+        self.assertIn("| two threads | One thread. | [14 lines](v2_two/kernel.cu), −4 / +4 |", text)
+        self.assertIn("| – | [", text)  # who has no chapter
 
     def test_results(self):
         self.write("docs/results/r.json", full_result())
@@ -117,6 +117,15 @@ class Weavers(WeaveTest):
         text = self.woven("steps r.json v1_one v2_two")
         self.assertIn("| 4096³ | 4.0000 | 2.5000 | 2.0000 | 0.500 | 0.800 | 1.600 [1.600 – 1.600] |",
                       text)
+
+    def test_steps_of_one_size(self):
+        self.write("docs/results/r.json", full_result())
+        text = self.woven("steps r.json v1_one v2_two 4096x4096x4096")
+        self.assertEqual(len(text.splitlines()), 3)
+        self.assertIn("| 4096³ | 4.0000 |", text)
+        for size, words in (("8x8x8", "does not have all of 8x8x8"), ("eight", "is no problem size")):
+            self.refused(f"<!-- weave: steps r.json v1_one v2_two {size} -->\n<!-- end -->\n",
+                         "README.md:1:", words)
 
     def test_ablation(self):
         self.write("tools/ablations/v2_two.patch", "")
@@ -229,7 +238,7 @@ class Mistakes(WeaveTest):
                      "no weaver 'lader'", "ladder")
 
     def test_words(self):
-        for marker in ("steps r.json v1_one", "steps r.json v1_one v2_two v10_ten", "diff v1_one",
+        for marker in ("steps r.json v1_one", "diff v1_one",
                        "results r.json s.json", "figure", "code", "text", "order"):
             self.refused(f"a\n<!-- weave: {marker} -->\n<!-- end -->\n", "README.md:2:",
                          f"write for example <!-- weave: {marker.split()[0]} ")
@@ -339,7 +348,7 @@ class Freshness(WeaveTest):
         self.write("README.md", "\n\n  a\n<!-- weave: ladder v* -->\n<!-- end -->\n\nno newline at the end")
         self.assertEqual(self.weave()[0], 0)
         text = self.read("README.md")
-        self.assertTrue(text.startswith("\n\n  a\n<!-- weave: ladder v* -->\n| version"))
+        self.assertTrue(text.startswith("\n\n  a\n<!-- weave: ladder v* -->\n| chapter"))
         self.assertTrue(text.endswith("|\n<!-- end -->\n\nno newline at the end"))
 
     def test_as_a_script_it_leaves_nothing_behind(self):

@@ -42,13 +42,22 @@ def ladder_table(tree, folder, pattern):
     for version in versions:
         text = tree.kernel(version)
         chapter = tree.docs / f"{version}.md"
-        rows.append([link(tree.root / version / "kernel.cu", folder, version),
-                     idea_of(version, text), str(len(text)),
-                     changed_lines(tree, before, version) if before else "–",
-                     link(chapter, folder) if chapter.exists() else "–"])
+        rows.append([link(chapter, folder, version) if chapter.exists() else version,
+                     idea_of(version, text), limit_of(chapter),
+                     link(tree.root / version / "kernel.cu", folder, f"{len(text)} lines")
+                     + (f", {changed_lines(tree, before, version)}" if before else "")])
         before = version
-    head = ["version", "its idea", "lines of kernel.cu", "changed lines", "chapter"]
+    head = ["chapter", "its idea", "what limited the one before", "kernel.cu, changed"]
     return "\n".join(table(head, rows)) + "\n"
+
+
+def limit_of(chapter):
+    """What a chapter says limited the version before."""
+    if not chapter.exists():
+        return "–"
+    found = re.search(r"^\*\*What limited the one before:\*\* (.*)$",
+                      chapter.read_text(encoding="utf-8"), re.M)
+    return found[1] if found else "–"
 
 
 def kernel_diff(tree, _folder, before, after):
