@@ -34,8 +34,15 @@ inline float __half2float(half value) {
   return result;
 }
 
+namespace emulator {
+// Speaks if a thread of a kernel rounds what a register holds while a WGMMA owns it, or what nobody
+// has set. Such values are NaN or large. (__builtin_FILE and __builtin_LINE: the caller's place.)
+void check_rounded(uint32_t bits, const char* file, int line);
+}  // namespace emulator
+
 // Rounds to nearest, ties to even; magnitudes of 65520 and more become infinite.
-inline half __float2half_rn(float value) {
+inline half __float2half_rn(float value, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   const uint32_t sign = bits >> 16 & 0x8000;
@@ -47,6 +54,7 @@ inline half __float2half_rn(float value) {
     return quotient + (rest > tie || (rest == tie && (quotient & 1)));
   };
   uint32_t result;
+  if (magnitude >= 0x477ff000) emulator::check_rounded(bits, file, line);
   if (magnitude > 0x7f800000) {  // NaN, as the hardware makes it
     return {0x7fff};
   } else if (magnitude >= 0x477ff000) {  // 65520 and more
@@ -61,9 +69,13 @@ inline half __float2half_rn(float value) {
   return {static_cast<uint16_t>(sign | result)};
 }
 
-inline half __float2half(float value) { return __float2half_rn(value); }
-inline half2 __floats2half2_rn(float x, float y) {
-  return {__float2half_rn(x), __float2half_rn(y)};
+inline half __float2half(float value, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE()) {
+  return __float2half_rn(value, file, line);
+}
+inline half2 __floats2half2_rn(float x, float y, const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
+  return {__float2half_rn(x, file, line), __float2half_rn(y, file, line)};
 }
 inline half __low2half(half2 pair) { return pair.x; }
 inline half __high2half(half2 pair) { return pair.y; }

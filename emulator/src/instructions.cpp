@@ -70,6 +70,11 @@ Thread* enter(const char* instruction, SourceLine where) {
 
 bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
 
+// Not an instruction that could be removed: a place to look at values.
+void check_rounded(uint32_t bits, const char* file, int line) {
+  if (Thread* const thread = current_thread()) check_use(*thread, bits, {file, line});
+}
+
 namespace {
 
 // The tensor core of the calling thread's warp group.
@@ -202,7 +207,7 @@ void tma_store_2d(const CUtensorMap* map, int column, int row, const void* sourc
 
 void bulk_commit_group(SourceLine where) {
   if (Thread* thread = enter("cp.async.bulk.commit_group", where)) {
-    thread->block->tma.commit_group(*thread);
+    thread->block->tma.commit_group(*thread, where);
   }
 }
 
