@@ -110,6 +110,10 @@ namespace report {
 [[noreturn]] void lane_has_left(const Thread& thread, const Thread& gone, const char* instruction,
                                 SourceLine where);
 [[noreturn]] void lane_leaves(const Thread& thread, const char* others, SourceLine others_where);
+[[noreturn]] void lane_not_in_mask(const Thread& thread, const char* function, uint32_t mask,
+                                   SourceLine where);
+[[noreturn]] void shuffle_width(const Thread& thread, const char* function, int width,
+                                SourceLine where);
 [[noreturn]] void register_count(const Thread& thread, int registers, SourceLine where);
 [[noreturn]] void register_direction(const Thread& thread, int current, int registers,
                                      SourceLine where);
