@@ -138,14 +138,17 @@ __global__ void vote_kernel(unsigned* votes) {
   own[2] = __any_sync(kAll, 0);
   own[3] = __all_sync(kAll, lane < 32);
   own[4] = __all_sync(kAll, lane != 5);
-  if (lane < 8) own[5] = __ballot_sync(0xff, lane & 1) + __all_sync(0xff, lane < 8);
+  own[5] = kAll;
+  for (int round = 0; round < 20; ++round) {  // two groups, each of which votes by itself
+    own[5] &= lane < 8 ? __ballot_sync(0xff, lane & 1) : __ballot_sync(0xffffff00, 1);
+  }
 }
 
 TEST(Builtins, Votes) {
   unsigned* const votes = shared_numbers<unsigned>(64 * 6);
   run(vote_kernel, 1, 64, 0, votes);
   for (int thread = 0; thread < 64; ++thread) {
-    const unsigned expected[] = {0x49249249, 1, 0, 1, 0, thread % 32 < 8 ? 0xabu : 0u};
+    const unsigned expected[] = {0x49249249, 1, 0, 1, 0, thread % 32 < 8 ? 0xaau : 0xffffff00};
     for (int i = 0; i < 6; ++i) EXPECT_EQ(votes[thread * 6 + i], expected[i]) << i;
   }
 }
