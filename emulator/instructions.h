@@ -10,7 +10,7 @@
 
 namespace emulator {
 
-// bar.sync id, threads: a barrier of `threads` threads of the block, id 1 … 15. Whole warps.
+// bar.sync id, threads: a barrier of `threads` threads of the block, id 0 … 15. Whole warps.
 void bar_sync(int id, int threads, SourceLine where);
 
 // wgmma.mma_async m64nNk16 with N = `columns`, on the caller's N / 2 accumulator registers. One

@@ -68,8 +68,8 @@ __device__ __forceinline__ void stmatrix_m8n8_x4(half* row, half2 matrix0, half2
                : "memory");
 }
 
-// bar.sync: a barrier of `threads` threads, whole warps, that name the same `barrier` (1 … 15; 0 is
-// __syncthreads). PTX ISA, "bar / barrier".
+// bar.sync: a barrier of `threads` threads, whole warps, that name the same `barrier` (0 … 15; 0 is
+// the one of __syncthreads). PTX ISA, "bar / barrier".
 __device__ __forceinline__ void bar_sync(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

@@ -2,6 +2,9 @@
 // project uses, for any C++17 host compiler. Device memory is host memory.
 #pragma once
 
+#include <device_functions.h>
+#include <vector_types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -20,20 +23,6 @@
 #define __grid_constant__
 #define __align__(n) alignas(n)
 
-struct uint3 {
-  unsigned x, y, z;
-};
-
-struct uint4 {
-  unsigned x, y, z, w;
-};
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
-
 // The scheduler sets these before it lets a thread of a block go on. (__thread rather than
 // thread_local says that nothing initialises them at run time: to read one is to read memory.)
 extern __thread uint3 threadIdx, blockIdx;
@@ -44,11 +33,6 @@ void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LIN
 
 // The address of `pointer` in the 32-bit window of the calling block's shared memory.
 size_t __cvta_generic_to_shared(const void* pointer);
-
-template <class T>
-constexpr T min(T a, T b) {
-  return b < a ? b : a;
-}
 
 // --- the runtime API ---
 

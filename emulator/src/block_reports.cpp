@@ -83,6 +83,23 @@ void lane_leaves(const Thread& thread, const char* others, SourceLine others_whe
       .stop();
 }
 
+void lane_not_in_mask(const Thread& thread, const char* function, uint32_t mask, SourceLine where) {
+  by(Check::kLaneDivergence, thread,
+     "lane " + number(thread.lane) + " calls " + function + " with the mask " + hexadecimal(mask) +
+         ", in which it is not",
+     where)
+      .why("the mask names the lanes that take part: whoever calls must be one of them")
+      .fix("0xffffffff, if the whole warp calls; else the bits of the lanes that come here")
+      .stop();
+}
+
+void shuffle_width(const Thread& thread, const char* function, int width, SourceLine where) {
+  by(Check::kLimit, thread, std::string(function) + " with width " + number(width), where)
+      .why("a warp is cut into groups of 1, 2, 4, 8, 16 or 32 lanes")
+      .fix("pass one of these widths, or none for the whole warp")
+      .stop();
+}
+
 void register_count(const Thread& thread, int registers, SourceLine where) {
   by(Check::kRegisterBudget, thread,
      "setmaxnreg with " + number(registers) + " registers, by " +
@@ -107,7 +124,7 @@ void named_barrier(const Thread& thread, int id, int threads, SourceLine where) 
   by(Check::kLimit, thread, "bar.sync " + number(id) + " for " + number(threads) + " threads",
      where)
       .why("there are 16 barriers, 0 to 15, and they count whole warps")
-      .fix("pass a number from 1 to 15 (0 is __syncthreads) and a multiple of 32")
+      .fix("pass a number from 0 to 15 (__syncthreads takes 0) and a multiple of 32")
       .stop();
 }
 

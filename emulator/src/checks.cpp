@@ -34,12 +34,18 @@ const char* check_name(Check check) {
       return "missing wgmma.fence";
     case Check::kAccumulatorTouched:
       return "accumulator touched while a WGMMA owns it";
+    case Check::kAccumulatorRead:
+      return "accumulator read while a WGMMA owns it";
+    case Check::kNotSet:
+      return "value used that nobody has set";
     case Check::kMissingCommit:
       return "missing wgmma.commit_group";
     case Check::kMissingFinalWait:
       return "WGMMAs never waited for";
     case Check::kMissingProxyFence:
       return "missing fence.proxy.async";
+    case Check::kMissingBulkCommit:
+      return "missing cp.async.bulk.commit_group";
     case Check::kStoreBufferReused:
       return "store buffer reused before it was read";
     case Check::kStoreNotWaitedFor:
@@ -54,6 +60,8 @@ const char* check_name(Check check) {
       return "not an address in shared memory";
     case Check::kDescriptor:
       return "matrix descriptor out of the tile";
+    case Check::kSwizzle:
+      return "tensor map and descriptor disagree on the swizzle";
     case Check::kLaneDivergence:
       return "lanes of a warp diverge";
     case Check::kBlockLeft:

@@ -3,9 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+
+#include "register_poison.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EMULATOR_ADDRESS_SANITIZER
@@ -30,6 +33,9 @@ using boost::context::detail::transfer_t;
 // Enough for unoptimised kernels and for the composition of reports; only touched pages cost
 // memory.
 constexpr size_t kStackBytes = 128 * 1024;
+
+// The kernel's own frame lies in here: of more, the filling would show in the time.
+constexpr size_t kPoisonedBytes = 8 * 1024;
 
 size_t page_size() {
   static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -96,6 +102,8 @@ void Fiber::prepare(Stack& stack, Entry entry, void* argument) {
   entry_ = entry;
   argument_ = argument;
   forget_stack(stack);
+  auto* const top = reinterpret_cast<uint32_t*>(stack.top());
+  std::fill(top - kPoisonedBytes / sizeof(*top), top, kStackPoison);
   inside_ = make_fcontext(stack.top(), stack.usable_size(), trampoline);
   inside_fake_stack_ = nullptr;
 }

@@ -47,12 +47,15 @@ class Fiber {
  public:
   using Entry = void (*)(void* argument);
 
-  // The next resume() calls entry(argument) on `stack`. `entry` may not return: it suspends last.
+  // The next resume() calls entry(argument) on `stack`, whose upper part is filled with
+  // kStackPoison. `entry` may not return: it suspends last.
   void prepare(Stack& stack, Entry entry, void* argument);
   // Runs the fiber until it suspends.
   void resume();
   // Returns to who resumed this fiber; called by the fiber itself.
   void suspend();
+
+  const char* stack_top() const { return stack_->top(); }
 
  private:
   static void trampoline(boost::context::detail::transfer_t transfer);

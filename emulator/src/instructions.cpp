@@ -70,6 +70,18 @@ Thread* enter(const char* instruction, SourceLine where) {
 
 bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
 
+bool before_atomic(const char* function, const char* file, int line) {
+  Thread* const thread = enter(function, {file, line});
+  if (thread == nullptr) return false;
+  thread->scheduler().yield(*thread);
+  return true;
+}
+
+// Not an instruction that could be removed: a place to look at values.
+void check_rounded(uint32_t bits, const char* file, int line) {
+  if (Thread* const thread = current_thread()) check_use(*thread, bits, {file, line});
+}
+
 namespace {
 
 // The tensor core of the calling thread's warp group.
@@ -130,7 +142,7 @@ void* dynamic_shared_memory(size_t bytes, SourceLine where) {
 void bar_sync(int id, int threads, SourceLine where) {
   Thread* const thread = enter("bar.sync", where);
   if (thread == nullptr) return;
-  if (id < 1 || id >= kNamedBarriers || threads < kWarpThreads || threads % kWarpThreads != 0) {
+  if (id < 0 || id >= kNamedBarriers || threads < kWarpThreads || threads % kWarpThreads != 0) {
     report::named_barrier(*thread, id, threads, where);
   }
   synchronize_threads(*thread, id, threads, where);
@@ -202,7 +214,7 @@ void tma_store_2d(const CUtensorMap* map, int column, int row, const void* sourc
 
 void bulk_commit_group(SourceLine where) {
   if (Thread* thread = enter("cp.async.bulk.commit_group", where)) {
-    thread->block->tma.commit_group(*thread);
+    thread->block->tma.commit_group(*thread, where);
   }
 }
 
@@ -252,6 +264,17 @@ void __syncthreads(const char* file, int line) {
   Thread* const thread = enter("__syncthreads", where);
   if (thread == nullptr) return;
   emulator::synchronize_threads(*thread, 0, thread->block->live_threads, where);
+}
+
+long long clock64(const char* file, int line) {
+  Thread* const thread = enter("clock64", {file, line});
+  if (thread == nullptr) return 0;
+  thread->scheduler().yield(*thread);
+  return static_cast<long long>(thread->scheduler().now());
+}
+
+void __nanosleep(unsigned nanoseconds, const char* file, int line) {
+  ptx::nanosleep(nanoseconds, {file, line});
 }
 
 size_t __cvta_generic_to_shared(const void* pointer) {

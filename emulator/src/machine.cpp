@@ -107,6 +107,7 @@ void Warp::check_leaving(Thread& thread) {
     const CollectiveCall& call = collectives[thread.collectives - first_collective];
     report::lane_leaves(thread, call.instruction, call.where);
   }
+  exchange.leave(thread);
 }
 
 // --- Block ---

@@ -19,6 +19,7 @@
 #include "tma.h"
 #include "trace.h"
 #include "vector_clock.h"
+#include "warp_exchange.h"
 
 namespace emulator {
 
@@ -100,6 +101,7 @@ struct Warp {
 
   std::deque<CollectiveCall> collectives;  // from the one numbered first_collective
   uint64_t first_collective = 0;
+  WarpExchange exchange;
 
   // Writes to shared memory by stmatrix, and which of them fence.proxy.async has covered.
   Component written = kNoComponent;

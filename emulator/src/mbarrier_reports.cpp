@@ -127,11 +127,14 @@ void arrival_out_of_order(const Thread& thread, const Barrier& barrier, SourceLi
 }
 
 void too_few_bytes_expected(const Thread& thread, const Barrier& barrier, int64_t issued,
-                            int64_t announced, SourceLine where) {
-  by(Check::kTooFewBytesExpected, thread,
-     "loads of " + number(issued) + " bytes signal " + phase_of(barrier, barrier.phase) +
-         ", for which " + number(announced) + " bytes are announced",
-     where)
+                            int64_t announced, SourceLine where, const LoadedBox* box) {
+  Draft draft =
+      by(Check::kTooFewBytesExpected, thread,
+         "loads of " + number(issued) + " bytes signal " + phase_of(barrier, barrier.phase) +
+             ", for which " + number(announced) + " bytes are announced",
+         where);
+  if (box != nullptr) draft.line("        the box of this load is " + size_of(*box));
+  draft
       .why(
           "the phase completes when the announced bytes have arrived, with the rest still under "
           "way")

@@ -13,7 +13,9 @@ namespace emulator {
 class Block;
 class Cluster;
 struct Access;
+struct Accumulator;
 struct Barrier;
+struct LoadedBox;
 struct Region;
 struct Thread;
 
@@ -41,16 +43,18 @@ namespace report {
 [[noreturn]] void arrival_out_of_order(const Thread& thread, const Barrier& barrier,
                                        SourceLine where);
 [[noreturn]] void too_few_bytes_expected(const Thread& thread, const Barrier& barrier,
-                                         int64_t issued, int64_t announced, SourceLine where);
+                                         int64_t issued, int64_t announced, SourceLine where,
+                                         const LoadedBox* box = nullptr);
 [[noreturn]] void phase_ends_with_bytes_in_flight(const Barrier& barrier);
 
 // --- TMA, and what stmatrix writes for it (tma_reports.cpp) ---
 
 [[noreturn]] void overwritten_while_read(const Thread& thread, const Block& block,
                                          const Region& region, const Access& read,
-                                         SourceLine where);
+                                         const LoadedBox& box, SourceLine where);
 [[noreturn]] void overwritten_in_flight(const Thread& thread, const Block& block,
-                                        const Region& region, SourceLine where);
+                                        const Region& region, const LoadedBox& box,
+                                        SourceLine where);
 [[noreturn]] void misaligned_map(const Thread& thread, const void* map, SourceLine where);
 [[noreturn]] void not_a_tensor_map(const Thread& thread, SourceLine where);
 [[noreturn]] void box_too_large(const Thread& thread, uint32_t offset, uint32_t bytes,
@@ -71,6 +75,13 @@ namespace report {
 [[noreturn]] void read_poison(const Block& block, int warp_group, char operand, uint32_t offset,
                               bool in_flight, SourceLine where);
 [[noreturn]] void missing_wgmma_fence(const Thread& thread, bool first, SourceLine where);
+[[noreturn]] void written_after_wgmma_fence(const Thread& thread, int index, SourceLine where);
+[[noreturn]] void accumulator_not_set(const Thread& thread, int index, SourceLine where);
+[[noreturn]] void value_not_set(const Thread& thread, SourceLine where);
+[[noreturn]] void accumulator_read(const Thread& thread, int index, const Accumulator& accumulator,
+                                   SourceLine where);
+[[noreturn]] void accumulators_overlap(const Thread& thread, const Accumulator& owned, int columns,
+                                       SourceLine where);
 [[noreturn]] void accumulator_touched(const Thread& thread, int index, uint64_t number,
                                       SourceLine where);
 [[noreturn]] void missing_commit(const Thread& thread, uint64_t count, SourceLine where);
@@ -83,6 +94,8 @@ namespace report {
                                              SourceLine where);
 [[noreturn]] void descriptor_across_tiles(const Thread& thread, char operand, const Region& first,
                                           const Region& second, SourceLine where);
+[[noreturn]] void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle,
+                                  const Region& region, SourceLine where);
 [[noreturn]] void operands_differ(const Thread& thread, uint64_t number, SourceLine other,
                                   SourceLine where);
 
@@ -97,6 +110,10 @@ namespace report {
 [[noreturn]] void lane_has_left(const Thread& thread, const Thread& gone, const char* instruction,
                                 SourceLine where);
 [[noreturn]] void lane_leaves(const Thread& thread, const char* others, SourceLine others_where);
+[[noreturn]] void lane_not_in_mask(const Thread& thread, const char* function, uint32_t mask,
+                                   SourceLine where);
+[[noreturn]] void shuffle_width(const Thread& thread, const char* function, int width,
+                                SourceLine where);
 [[noreturn]] void register_count(const Thread& thread, int registers, SourceLine where);
 [[noreturn]] void register_direction(const Thread& thread, int current, int registers,
                                      SourceLine where);

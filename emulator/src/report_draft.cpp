@@ -28,7 +28,8 @@ Draft& Draft::at(SourceLine where) { return add("  where:  ", quote(where)); }
 Draft& Draft::at(SourceLine where, const Thread& thread) {
   at(where);
   const bool elsewhere = thread.body.line != where.line && thread.body.line != 0;
-  if (elsewhere && source_file(where.file).in_class(where.line)) {
+  const SourceFile& source = source_file(where.file);
+  if (elsewhere && (source.is_header() || source.in_class(where.line))) {
     add("          ", "after " + quote(thread.body));
   }
   return *this;
@@ -73,6 +74,11 @@ std::string bytes_of(const Region& region) {
 std::string tile_of(const Region& region) {
   if (region.write.kind != AccessKind::kTmaLoad) return bytes_of(region);
   return copy_name(region.write.where, *region.write.barrier) + " (" + bytes_of(region) + ")";
+}
+
+std::string size_of(const LoadedBox& box) {
+  return number(box.rows) + " rows x " + number(box.columns) + " columns = " + number(box.bytes()) +
+         " bytes";
 }
 
 std::string reader(const Access& read) {

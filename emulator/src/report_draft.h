@@ -14,6 +14,7 @@ class Block;
 class Cluster;
 struct Access;
 struct Barrier;
+struct LoadedBox;
 struct Region;
 struct Thread;
 
@@ -28,7 +29,7 @@ class Draft {
   Draft& who(const Thread& thread);
   Draft& who(const std::string& text) { return add("  who:    ", text); }
   Draft& at(SourceLine where);
-  // The same, and for a line inside of a class, how far the kernel itself had got.
+  // The same, and for a line of a header or inside of a class, how far the kernel itself had got.
   Draft& at(SourceLine where, const Thread& thread);
   Draft& other(SourceLine where);
   Draft& why(const std::string& text) { return add("  why:    ", text); }
@@ -65,6 +66,8 @@ std::string phase_of(const Barrier& barrier, uint64_t phase);
 std::string bytes_of(const Region& region);
 // What was written there, as far as the source names it: "smem.a[0] (shared bytes 0x0 to 0x2000)".
 std::string tile_of(const Region& region);
+// "128 rows x 64 columns = 16384 bytes".
+std::string size_of(const LoadedBox& box);
 // "WGMMA 7 of warp group 0".
 std::string reader(const Access& read);
 

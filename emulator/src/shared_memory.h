@@ -22,6 +22,16 @@ struct Barrier;
 
 enum class AccessKind { kNone, kTmaLoad, kStoreMatrix, kWgmma, kTmaStore };
 
+// Where a TMA load puts its box, and how.
+struct LoadedBox {
+  uint32_t begin = 0;
+  uint32_t rows = 0;
+  uint32_t columns = 0;  // of fp16
+  uint32_t swizzle = 0;  // 0 or 128 bytes
+
+  uint32_t bytes() const { return rows * columns * 2; }
+};
+
 // One access by an asynchronous agent. Whoever's clock has reached `value` in `component` has been
 // told that it is complete.
 struct Access {
@@ -33,6 +43,7 @@ struct Access {
   uint64_t number = 0;  // kTmaLoad: the phase; kStoreMatrix: earlier writes already fenced;
                         // others: counted from 1
   int warp_group = 0;  // kWgmma
+  LoadedBox box = {};  // kTmaLoad
   Component fenced = kNoComponent;  // kStoreMatrix: complete for the asynchronous proxy, too
 };
 

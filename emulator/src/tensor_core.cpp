@@ -16,7 +16,7 @@ constexpr int kDepth = 16;  // elements along K
 constexpr uint32_t kRowBytes = 128;  // of an operand tile
 constexpr uint32_t kPatternRows = 8;
 constexpr uint32_t kChunk = 16;
-constexpr uint32_t kPoison = 0xffffffff;  // what registers hold while a WGMMA owns them
+constexpr uint32_t kSwizzleBytes = 128;  // the one layout that check_descriptor() lets pass
 
 // PTX ISA, "Matrix Descriptor Format".
 struct Descriptor {
@@ -39,16 +39,69 @@ struct Descriptor {
   }
 };
 
-// Calls visit(register, row, column) for every second register of a thread: pairs are neighbours.
-// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16".
-template <class Visit>
-void for_each_pair(int thread, int columns, Visit visit) {
-  const int row = thread / 32 * 16 + thread % 32 / 4;
-  const int column = thread % 4 * 2;
-  for (int j = 0; j < columns / 8; ++j) {
-    visit(4 * j, row, column + 8 * j);
-    visit(4 * j + 2, row + 8, column + 8 * j);
+// A thread's part of a tile: registers 4j and 4j + 1 lie at 8j in `upper`, 4j + 2 and 4j + 3 at 8j
+// in `lower`. PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16".
+template <class Float>
+struct Fragment {
+  Float* upper;
+  Float* lower;
+
+  Fragment(Float* tile, int thread, int columns)
+      : upper(tile + (thread / 32 * 16 + thread % 32 / 4) * columns + thread % 4 * 2),
+        lower(upper + 8 * columns) {}
+};
+
+// Registers to tile. The registers need not exist any more, as those of a function that has
+// returned: their memory, the thread's stack, does.
+__attribute__((no_sanitize("address"))) void save(const float* registers, int thread, int columns,
+                                                  float* tile) {
+  const Fragment<float> to(tile, thread, columns);
+  for (int i = 0; i < columns / 2; i += 4) {
+    to.upper[2 * i] = registers[i];
+    to.upper[2 * i + 1] = registers[i + 1];
+    to.lower[2 * i] = registers[i + 2];
+    to.lower[2 * i + 1] = registers[i + 3];
   }
+}
+
+// Tile to registers.
+void load(const float* tile, int thread, int columns, float* registers) {
+  const Fragment<const float> from(tile, thread, columns);
+  for (int i = 0; i < columns / 2; i += 4) {
+    std::memcpy(registers + i, from.upper + 2 * i, 2 * sizeof(float));
+    std::memcpy(registers + i + 2, from.lower + 2 * i, 2 * sizeof(float));
+  }
+}
+
+// The first register that differs from its place in the tile.
+std::optional<int> first_difference(const float* registers, int thread, int columns,
+                                    const float* tile) {
+  const Fragment<const float> other(tile, thread, columns);
+  for (int i = 0; i < columns / 2; ++i) {
+    const float* const row = i & 2 ? other.lower : other.upper;
+    if (std::memcmp(registers + i, row + i / 4 * 8 + i % 2, sizeof(float)) != 0) return i;
+  }
+  return {};
+}
+
+// Copies the calling thread's stack, from the frame of the caller of this function up.
+__attribute__((noinline, no_sanitize("address"))) void save_stack(const Thread& thread,
+                                                                  StackSnapshot* snapshot) {
+  const auto* const begin = static_cast<const char*>(__builtin_frame_address(0));
+  const size_t size = static_cast<size_t>(thread.fiber.stack_top() - begin);
+  snapshot->begin = begin;
+  snapshot->bytes.resize(size);
+  // Not memcpy: a sanitizer would find the guards between variables. (Frames are aligned to 16.)
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    const uint64_t word = *reinterpret_cast<const volatile uint64_t*>(begin + i);
+    std::memcpy(&snapshot->bytes[i], &word, sizeof(word));
+  }
+}
+
+uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
 }
 
 }  // namespace
@@ -58,16 +111,39 @@ TensorCore::TensorCore(Block& block, int warp_group, Component component)
 
 void TensorCore::fence(Thread& thread, SourceLine where) {
   thread.warp->join(thread, "wgmma.fence", where);
-  thread.wgmma.fenced = true;
+  WgmmaProgress& progress = thread.wgmma;
+  progress.fenced = true;
+  progress.at_fence = {};
+  if (progress.new_accumulators) save_stack(thread, &progress.at_fence);
+  progress.new_accumulators = progress.accumulators.empty();
+  const int index = thread.index % kWarpGroupThreads;
+  for (size_t i = 0; i < progress.accumulators.size(); ++i) {
+    const Accumulator& accumulator = progress.accumulators[i];
+    Tile& tile = tiles_[i];
+    if (accumulator.in_flight || tile.columns != accumulator.columns) continue;
+    save(accumulator.registers, index, accumulator.columns, tile.values.data());
+  }
 }
 
 TensorCore::Tile& TensorCore::tile_of(Thread& thread, float* registers, int columns, int* index,
-                                      bool* first) {
+                                      bool* first, SourceLine where) {
   auto& accumulators = thread.wgmma.accumulators;
-  size_t i = 0;
-  while (i < accumulators.size() && accumulators[i].registers != registers) ++i;
-  *first = i == accumulators.size();
-  if (*first) accumulators.push_back({registers, columns, 0, false});
+  size_t i = accumulators.size();
+  for (size_t other = 0; other < accumulators.size(); ++other) {
+    const Accumulator& known = accumulators[other];
+    if (known.registers == registers) i = other;
+    if (!known.in_flight || (known.registers == registers && known.columns == columns)) continue;
+    if (known.registers < registers + columns / 2 &&
+        registers < known.registers + known.columns / 2) {
+      report::accumulators_overlap(thread, known, columns, where);
+    }
+  }
+  *first = i == accumulators.size() || accumulators[i].columns != columns;
+  if (i == accumulators.size()) accumulators.emplace_back();
+  if (*first) {
+    accumulators[i] = {registers, columns};
+    thread.wgmma.new_accumulators = true;
+  }
   if (tiles_.size() <= i) tiles_.resize(i + 1);
   Tile& tile = tiles_[i];
   if (tile.columns != columns) {
@@ -78,29 +154,64 @@ TensorCore::Tile& TensorCore::tile_of(Thread& thread, float* registers, int colu
   return tile;
 }
 
+// The thread's own accesses to the registers must come before a fence, and the fence before the
+// WGMMA. The tile holds what they held at the latest fence, or when they were handed back.
+void TensorCore::check_fence(Thread& thread, const Accumulator& accumulator, const Tile& tile,
+                             bool accumulate, bool first, SourceLine where) {
+  const WgmmaProgress& progress = thread.wgmma;
+  const float* const registers = accumulator.registers;
+  if (!first) {
+    const auto changed = first_difference(registers, thread.index % kWarpGroupThreads,
+                                          accumulator.columns, tile.values.data());
+    // Without accumulation, results are overwritten that were handed back to be read.
+    if (!progress.fenced && (changed || !accumulate)) {
+      report::missing_wgmma_fence(thread, first, where);
+    }
+    if (changed) report::written_after_wgmma_fence(thread, *changed, where);
+    return;
+  }
+  if (!progress.fenced) report::missing_wgmma_fence(thread, first, where);
+  // Memory that nobody has set yet may have belonged to others at the fence.
+  if (!accumulate || progress.at_fence.begin == nullptr) return;
+  const auto* const begin = reinterpret_cast<const char*>(registers);
+  const auto size = static_cast<ptrdiff_t>(progress.at_fence.bytes.size());
+  const ptrdiff_t offset = begin - progress.at_fence.begin;
+  if (offset < 0 || offset + accumulator.columns / 2 * ptrdiff_t{sizeof(float)} > size) return;
+  for (int i = 0; i < accumulator.columns / 2; ++i) {
+    const char* const before = &progress.at_fence.bytes[static_cast<size_t>(offset)] + i * 4;
+    if (std::memcmp(before, registers + i, sizeof(float)) != 0) {
+      report::written_after_wgmma_fence(thread, i, where);
+    }
+  }
+}
+
+// What the thread hands over to be added to must be its own.
+void TensorCore::check_values(Thread& thread, const Accumulator& accumulator, SourceLine where) {
+  const float* const registers = accumulator.registers;
+  const int count = accumulator.columns / 2;
+  bool numbers = true;
+  for (int i = 0; i < count; ++i) numbers &= registers[i] == registers[i];
+  if (numbers) return;
+  for (int i = 0; i < count; ++i) {
+    const uint32_t bits = bits_of(registers[i]);
+    if (is_stack_poison(bits)) report::accumulator_not_set(thread, i, where);
+    if (RegisterPoison::is_nan(bits)) check_use(thread, bits, where);
+  }
+}
+
 // The registers become the WGMMA's: their values move to the tile, poison stays.
 void TensorCore::hand_over(Thread& thread, Accumulator* accumulator, Tile* tile, bool accumulate,
                            bool first, SourceLine where) {
   const int index = thread.index % kWarpGroupThreads;
   const int columns = accumulator->columns;
   float* const registers = accumulator->registers;
-  if (!thread.wgmma.fenced) {
-    // Without accumulation, results are overwritten that were handed back to be read.
-    bool touched = first || !accumulate;
-    if (!touched) {
-      for_each_pair(index, columns, [&](int pair, int row, int column) {
-        touched |= std::memcmp(&tile->values[row * columns + column], registers + pair,
-                               2 * sizeof(float)) != 0;
-      });
-    }
-    if (touched) report::missing_wgmma_fence(thread, first, where);
-  }
+  check_fence(thread, *accumulator, *tile, accumulate, first, where);
   if (accumulate) {
-    for_each_pair(index, columns, [&](int pair, int row, int column) {
-      std::memcpy(&tile->values[row * columns + column], registers + pair, 2 * sizeof(float));
-    });
+    save(registers, index, columns, tile->values.data());
+    check_values(thread, *accumulator, where);
   }
-  std::memset(registers, 0xff, columns / 2 * sizeof(float));
+  accumulator->poison = RegisterPoison(thread.index, thread.wgmma.issued);
+  accumulator->poison.fill(registers, columns / 2);
   accumulator->in_flight = true;
 }
 
@@ -108,24 +219,25 @@ void TensorCore::hand_back(Thread& thread, Accumulator* accumulator, const Tile&
                            SourceLine where) {
   const int columns = accumulator->columns;
   float* const registers = accumulator->registers;
-  uint32_t untouched = kPoison;
-  for (int i = 0; i < columns / 2; ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, registers + i, sizeof(bits));
-    untouched &= bits;
+  if (const auto touched = accumulator->poison.first_changed(registers, columns / 2)) {
+    report::accumulator_touched(thread, *touched, accumulator->latest, where);
   }
-  if (untouched != kPoison) {
-    int touched = 0;
-    for (uint32_t bits = kPoison; bits == kPoison; ++touched) {
-      std::memcpy(&bits, registers + touched, sizeof(bits));
-    }
-    report::accumulator_touched(thread, touched - 1, accumulator->latest, where);
-  }
-  for_each_pair(thread.index % kWarpGroupThreads, columns, [&](int pair, int row, int column) {
-    std::memcpy(registers + pair, &tile.values[row * columns + column], 2 * sizeof(float));
-  });
+  load(tile.values.data(), thread.index % kWarpGroupThreads, columns, registers);
   accumulator->in_flight = false;
   thread.wgmma.fenced = false;
+}
+
+void check_use(Thread& thread, uint32_t bits, SourceLine where) {
+  if (is_stack_poison(bits)) report::value_not_set(thread, where);
+  for (const bool in_flight : {true, false}) {
+    // A finite value may be one by chance, when no WGMMA owns the registers.
+    if (!in_flight && !RegisterPoison::is_nan(bits)) return;
+    for (const Accumulator& accumulator : thread.wgmma.accumulators) {
+      if (accumulator.in_flight != in_flight) continue;
+      const auto found = accumulator.poison.find(bits, accumulator.columns / 2);
+      if (found) report::accumulator_read(thread, *found, accumulator, where);
+    }
+  }
 }
 
 void TensorCore::check_descriptor(Thread& thread, uint64_t bits, int rows, char operand,
@@ -162,6 +274,9 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
   const Region* previous = nullptr;
   for (Region& region : regions) {
     const Access& write = region.write;
+    if (write.kind == AccessKind::kTmaLoad && write.box.swizzle != kSwizzleBytes) {
+      report::swizzles_differ(thread, operand, kSwizzleBytes, region, where);
+    }
     if (options().happens_before && write.kind != AccessKind::kNone) {
       if (known(thread, write.component) < write.value) {
         // Loads whose own phase has ended without them count in the next one, for which nothing is
@@ -195,7 +310,7 @@ void TensorCore::issue(Thread& thread, float* registers, int columns, uint64_t a
   WgmmaProgress& progress = thread.wgmma;
   int index;
   bool first;
-  Tile& tile = tile_of(thread, registers, columns, &index, &first);
+  Tile& tile = tile_of(thread, registers, columns, &index, &first, where);
   Accumulator& accumulator = progress.accumulators[index];
   if (!accumulator.in_flight) hand_over(thread, &accumulator, &tile, accumulate, first, where);
   const uint64_t number = ++progress.issued;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "register_poison.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -22,6 +23,14 @@ struct Accumulator {
   int columns = 0;  // of the product; the thread has half as many registers
   uint64_t latest = 0;  // the latest WGMMA on it
   bool in_flight = false;
+  RegisterPoison poison = {};  // while it is in flight
+};
+
+// What a thread's stack held at a wgmma.fence: the values of accumulators that no WGMMA has named
+// yet.
+struct StackSnapshot {
+  const char* begin = nullptr;
+  std::vector<char> bytes;
 };
 
 // How far a thread has got: WGMMAs are counted from 1.
@@ -33,7 +42,13 @@ struct WgmmaProgress {
   uint64_t target = 0;  // that it waits for
   std::vector<uint64_t> groups;  // WGMMAs issued at each commit
   std::vector<Accumulator> accumulators;
+  bool new_accumulators = true;  // since the fence; so the next one may be for more of them
+  StackSnapshot at_fence;
 };
+
+// Speaks if a value that a thread goes on with is what a register holds while a WGMMA owns it, or
+// what one holds that nobody has set. `bits` are those of a float.
+void check_use(Thread& thread, uint32_t bits, SourceLine where);
 
 class TensorCore {
  public:
@@ -67,9 +82,13 @@ class TensorCore {
     std::vector<float> values;
   };
 
-  Tile& tile_of(Thread& thread, float* registers, int columns, int* index, bool* first);
+  Tile& tile_of(Thread& thread, float* registers, int columns, int* index, bool* first,
+                SourceLine where);
   void hand_over(Thread& thread, Accumulator* accumulator, Tile* tile, bool accumulate, bool first,
                  SourceLine where);
+  void check_fence(Thread& thread, const Accumulator& accumulator, const Tile& tile,
+                   bool accumulate, bool first, SourceLine where);
+  void check_values(Thread& thread, const Accumulator& accumulator, SourceLine where);
   void hand_back(Thread& thread, Accumulator* accumulator, const Tile& tile, SourceLine where);
   void check_descriptor(Thread& thread, uint64_t descriptor, int rows, char operand,
                         SourceLine where);

@@ -64,6 +64,58 @@ void missing_wgmma_fence(const Thread& thread, bool first, SourceLine where) {
       .stop();
 }
 
+void written_after_wgmma_fence(const Thread& thread, int index, SourceLine where) {
+  by(Check::kMissingWgmmaFence, thread,
+     "accumulator register " + number(index) + " was written between wgmma.fence and this WGMMA",
+     where)
+      .why(
+          "the fence orders the thread's accesses before it; this write and the tensor core's "
+          "access are in no order")
+      .fix("first set the registers, then wgmma.fence, then the WGMMA")
+      .stop();
+}
+
+void accumulator_not_set(const Thread& thread, int index, SourceLine where) {
+  by(Check::kNotSet, thread,
+     "the WGMMA adds to accumulator register " + number(index) + ", which nobody has set", where)
+      .why("the sum begins with whatever the register held before")
+      .fix("scale-d = 0 (accumulate = false) in the first WGMMA of a sum, or clear the registers")
+      .stop();
+}
+
+void value_not_set(const Thread& thread, SourceLine where) {
+  by(Check::kNotSet, thread, "a value that is rounded to fp16 comes from a variable nobody has set",
+     where)
+      .why("it is whatever the register held before")
+      .fix("set the variable on every way to this line; for an accumulator, a WGMMA does")
+      .stop();
+}
+
+void accumulator_read(const Thread& thread, int index, const Accumulator& accumulator,
+                      SourceLine where) {
+  by(Check::kAccumulatorRead, thread,
+     "the thread goes on with what accumulator register " + number(index) + " held while WGMMA " +
+         number(accumulator.latest) + " of warp group " + number(thread.warp_group()) +
+         (accumulator.in_flight ? " owns it" : " owned it"),
+     where)
+      .why(
+          "until wgmma.wait_group has covered the WGMMA, its registers hold neither the old sum "
+          "nor the new one")
+      .fix("wgmma.wait_group (0, if it is the newest group) before the accumulators are read")
+      .stop();
+}
+
+void accumulators_overlap(const Thread& thread, const Accumulator& owned, int columns,
+                          SourceLine where) {
+  by(Check::kAccumulatorTouched, thread,
+     "a WGMMA of " + number(columns) + " columns takes registers that WGMMA " +
+         number(owned.latest) + ", of " + number(owned.columns) + " columns, still owns",
+     where)
+      .why("only WGMMAs of one shape, on the same registers, are in order without a wait")
+      .fix("wgmma.wait_group before registers are used in another shape")
+      .stop();
+}
+
 void accumulator_touched(const Thread& thread, int index, uint64_t wgmma, SourceLine where) {
   by(Check::kAccumulatorTouched, thread,
      "accumulator register " + number(index) + " was written between the issue of WGMMA " +
@@ -147,6 +199,26 @@ void descriptor_across_tiles(const Thread& thread, char operand, const Region& f
       .fix(
           "check the tile's address (stage, row) and the product's shape against the boxes that "
           "are loaded")
+      .stop();
+}
+
+void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle, const Region& region,
+                     SourceLine where) {
+  const auto name = [](uint32_t bytes) {
+    return bytes == 0 ? std::string("no swizzle") : "the " + number(bytes) + "-byte swizzle";
+  };
+  by(Check::kSwizzle, thread,
+     std::string("the descriptor of operand ") + operand + " says " + name(swizzle) + ", and " +
+         tile_of(region) + " was loaded through a tensor map with " +
+         name(region.write.box.swizzle),
+     where)
+      .other(region.write.where)
+      .why(
+          "the swizzle is part of the address: the WGMMA would look for each row's 16-byte chunks "
+          "where TMA has not put them")
+      .fix(
+          "the same mode in both: CU_TENSOR_MAP_SWIZZLE_128B in cuTensorMapEncodeTiled "
+          "(make_tensor_map() does so) and 1 in the descriptor (matrix_descriptor() does so)")
       .stop();
 }
 

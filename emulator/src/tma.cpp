@@ -14,6 +14,7 @@ namespace {
 constexpr int kMostPieces = 4;
 constexpr int kRowsOfAPiece = 8;  // a piece is a multiple of so many: whole swizzle patterns
 constexpr uint32_t kChunk = 16;
+constexpr uint32_t kSwizzleBytes = 128;
 
 uint32_t swizzled(const EncodedMap& map, uint32_t offset) {
   if (!map.swizzled) return offset;
@@ -67,6 +68,10 @@ struct TmaUnit::Place {
   EncodedMap map;
   uint32_t begin;
   uint32_t end;
+
+  LoadedBox box() const {
+    return {begin, map.box_rows, map.box_columns, map.swizzled ? kSwizzleBytes : 0};
+  }
 };
 
 struct TmaUnit::Copy {
@@ -103,19 +108,18 @@ TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CU
   return {content, begin, end};
 }
 
-// Whoever issues a copy into [begin, end) must know that all earlier accesses are complete.
-void TmaUnit::check_hazards(Thread& thread, Block& block, uint32_t begin, uint32_t end,
-                            SourceLine where) {
+// Whoever issues a copy into `place` must know that all earlier accesses are complete.
+void TmaUnit::check_hazards(Thread& thread, Block& block, const Place& place, SourceLine where) {
   if (!options().happens_before) return;
-  for (const Region& region : block.memory.regions(begin, end)) {
+  for (const Region& region : block.memory.regions(place.begin, place.end)) {
     for (const Access& read : region.reads) {
       if (known(thread, read.component) < read.value) {
-        report::overwritten_while_read(thread, block, region, read, where);
+        report::overwritten_while_read(thread, block, region, read, place.box(), where);
       }
     }
     if (region.write.kind != AccessKind::kNone &&
         known(thread, region.write.component) < region.write.value) {
-      report::overwritten_in_flight(thread, block, region, where);
+      report::overwritten_in_flight(thread, block, region, place.box(), where);
     }
   }
 }
@@ -136,10 +140,11 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
         block.get() == thread.block
             ? own
             : MBarrierTable::find_remote(thread, *block, thread.block->memory.offset(full), where);
-    check_hazards(thread, *block, place.begin, place.end, where);
+    check_hazards(thread, *block, place, where);
     if (barrier.pending == 0 && barrier.issued + bytes > barrier.announced) {
+      const LoadedBox box = place.box();
       report::too_few_bytes_expected(thread, barrier, barrier.issued + bytes, barrier.announced,
-                                     where);
+                                     where, &box);
     }
     Access write;
     write.kind = AccessKind::kTmaLoad;
@@ -148,6 +153,7 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
     write.where = where;
     write.barrier = &barrier;
     write.number = barrier.phase;
+    write.box = place.box();
     block->memory.record_write(place.begin, place.end, write);
     block->memory.begin_write(place.begin, place.end - place.begin);
     barrier.bytes_issued(bytes);
@@ -212,6 +218,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   if (progress.component == kNoComponent) progress.component = cluster.new_component();
   const uint64_t number = ++progress.issued;
   progress.read_done.push_back(false);
+  progress.latest_store = where;
   for (Region& region : block.memory.regions(place.begin, place.end)) {
     const Access& write = region.write;
     if (options().happens_before && write.kind != AccessKind::kNone) {
@@ -271,7 +278,12 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
   });
 }
 
-void TmaUnit::commit_group(Thread& thread) { thread.bulk.groups.push_back(thread.bulk.issued); }
+void TmaUnit::commit_group(Thread& thread, SourceLine where) {
+  BulkProgress& progress = thread.bulk;
+  if (progress.committed() == progress.issued) progress.empty_commit = where;
+  progress.latest_commit = where;
+  progress.groups.push_back(progress.issued);
+}
 
 // Counts what is complete in the order of issue, and wakes the thread if it waits for that.
 void TmaUnit::advance(Thread& thread) {

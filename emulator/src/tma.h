@@ -30,6 +30,11 @@ struct BulkProgress {
   bool waits = false;
   std::vector<uint64_t> groups;  // the number of stores issued at each commit
   std::vector<bool> read_done;  // per store
+  SourceLine latest_store = {"", 0};
+  SourceLine latest_commit = {"", 0};
+  SourceLine empty_commit = {"", 0};  // the latest one with no store to commit
+
+  uint64_t committed() const { return groups.empty() ? 0 : groups.back(); }
 };
 
 // What reports and the trace call a copy that signals `barrier`: "smem.a[2]".
@@ -45,7 +50,7 @@ class TmaUnit {
   // Starts the copy of a box from shared memory to global memory.
   void store(Thread& thread, const CUtensorMap* map, int column, int row, const void* source,
              SourceLine where);
-  void commit_group(Thread& thread);
+  void commit_group(Thread& thread, SourceLine where);
   // Waits until at most `pending` of the thread's newest groups have not yet read their source.
   void wait_group_read(Thread& thread, int pending, SourceLine where);
 
@@ -57,7 +62,7 @@ class TmaUnit {
   struct Place;
 
   Place check_place(Thread& thread, const void* shared, const CUtensorMap* map, SourceLine where);
-  void check_hazards(Thread& thread, Block& block, uint32_t begin, uint32_t end, SourceLine where);
+  void check_hazards(Thread& thread, Block& block, const Place& place, SourceLine where);
   void land(const Copy& copy, int first, int last);
   void advance(Thread& thread);
 

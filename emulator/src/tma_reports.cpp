@@ -2,11 +2,82 @@
 #include "machine.h"
 #include "report.h"
 #include "report_draft.h"
+#include "source_text.h"
 
 namespace emulator::report {
 
+namespace {
+
+bool overlap(const Access& write, const LoadedBox& box) {
+  return write.kind == AccessKind::kTmaLoad && write.box.begin != box.begin;
+}
+
+// What the boxes say if two loads, that of `box` at `where` and the one that has written a region,
+// are into places that overlap without being the same.
+void add_overlap(const Access& write, const LoadedBox& box, SourceLine where, Draft* draft) {
+  if (!overlap(write, box)) return;
+  const bool earlier_is_lower = write.box.begin < box.begin;
+  const LoadedBox& lower = earlier_is_lower ? write.box : box;
+  const LoadedBox& upper = earlier_is_lower ? box : write.box;
+  draft->line("        the two loads overlap: the box of the " +
+              std::string(earlier_is_lower ? "earlier" : "later") + " one (" +
+              place(earlier_is_lower ? write.where : where) + ") is " + size_of(lower) +
+              ", and begins only " + number(upper.begin - lower.begin) + " bytes before the other");
+}
+
+constexpr char kFitTheBox[] =
+    "make the box of the tensor map as large as the tile that it is loaded into; if the places are "
+    "meant to overlap, wait for the earlier load and its readers first";
+
+// The thread that has issued a TMA store.
+const Thread& storer(const Block& block, const Access& read) {
+  for (const Thread& thread : block.threads) {
+    if (thread.bulk.component == read.component) return thread;
+  }
+  return block.threads.front();
+}
+
+// True if no group holds the store, and its thread has gone on: the commit is not what comes next.
+bool lacks_commit(const Thread& issuer, const Access& read) {
+  const bool just_issued =
+      read.number == issuer.bulk.issued && issuer.where.line == read.where.line;
+  return read.number > issuer.bulk.committed() && !just_issued;
+}
+
+// A TMA store that no group holds: no wait can be for it.
+[[noreturn]] void missing_bulk_commit(const Thread& thread, SourceLine store, SourceLine other) {
+  Draft draft = by(Check::kMissingBulkCommit, thread,
+                   "a TMA store belongs to no bulk-group, so that no wait covers it: it may not "
+                   "have read shared memory yet",
+                   store);
+  if (other.line != 0) draft.other(other);
+  for (const Thread& peer : thread.block->threads) {
+    if (peer.bulk.groups.empty() || peer.bulk.issued > 0) continue;
+    draft.line("        commit_group was executed by warp " + number(peer.warp->index) + ", lane " +
+               number(peer.lane) +
+               ", which has issued no store: " + quote(peer.bulk.latest_commit));
+    break;
+  }
+  if (!thread.bulk.groups.empty()) {
+    draft.line("        the thread's latest commit_group came before the store: " +
+               quote(thread.bulk.latest_commit));
+  }
+  draft
+      .why(
+          "commit_group makes a bulk-group of the stores that the same thread has issued before "
+          "it, and wait_group waits for groups alone")
+      .fix("cp.async.bulk.commit_group after the store, in the thread that has issued the store")
+      .stop();
+}
+
+}  // namespace
+
 void overwritten_while_read(const Thread& thread, const Block& block, const Region& region,
-                            const Access& read, SourceLine where) {
+                            const Access& read, const LoadedBox& box, SourceLine where) {
+  if (read.kind == AccessKind::kTmaStore) {
+    const Thread& issuer = storer(block, read);
+    if (lacks_commit(issuer, read)) missing_bulk_commit(issuer, read.where, where);
+  }
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -15,11 +86,14 @@ void overwritten_while_read(const Thread& thread, const Block& block, const Regi
   }
   what += ", which " + reader(read) + " reads";
   Draft draft = by(Check::kOverwrittenWhileRead, thread, what, where);
-  draft.other(read.where)
-      .why(
-          "the thread that issues the load has not been told that the read is complete: whichever "
-          "comes first decides what is read");
-  if (region.write.kind == AccessKind::kNone) {
+  draft.other(read.where);
+  add_overlap(write, box, where, &draft);
+  draft.why(
+      "the thread that issues the load has not been told that the read is complete: whichever "
+      "comes first decides what is read");
+  if (overlap(write, box)) {
+    draft.fix(kFitTheBox);
+  } else if (write.kind == AccessKind::kNone) {
     draft.fix(
         "nothing had been loaded there when it was read: wait for the full barrier before the "
         "WGMMA; if that is in order, wait for the reader before the load");
@@ -32,7 +106,7 @@ void overwritten_while_read(const Thread& thread, const Block& block, const Regi
 }
 
 void overwritten_in_flight(const Thread& thread, const Block& block, const Region& region,
-                           SourceLine where) {
+                           const LoadedBox& box, SourceLine where) {
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -42,14 +116,17 @@ void overwritten_in_flight(const Thread& thread, const Block& block, const Regio
   } else {
     what += ", which threads may still be writing";
   }
-  by(Check::kOverwrittenInFlight, thread, what, where)
-      .other(write.where)
+  Draft draft = by(Check::kOverwrittenInFlight, thread, what, where);
+  draft.other(write.where);
+  add_overlap(write, box, where, &draft);
+  draft
       .why(
           "the thread that issues the load has not been told that the earlier write is complete: "
           "whichever lands last wins")
-      .fix(
-          "wait until the stage is released (the empty barrier, with the right parity) before "
-          "loading into it again, and use each stage once per lap")
+      .fix(overlap(write, box)
+               ? kFitTheBox
+               : "wait until the stage is released (the empty barrier, with the right parity) "
+                 "before loading into it again, and use each stage once per lap")
       .stop();
 }
 
@@ -113,10 +190,22 @@ void missing_proxy_fence(const Thread& thread, const Region& region, SourceLine 
 }
 
 void store_buffer_reused(const Thread& thread, const Access& read, SourceLine where) {
-  by(Check::kStoreBufferReused, thread,
-     "stmatrix overwrites shared memory that " + reader(read) + " may not have read yet", where)
-      .other(read.where)
-      .why("the store would write part of the next tile")
+  Draft draft = by(
+      Check::kStoreBufferReused, thread,
+      "stmatrix overwrites shared memory that " + reader(read) + " may not have read yet", where);
+  draft.other(read.where);
+  if (read.kind == AccessKind::kTmaStore) {
+    const Thread& issuer = storer(*thread.block, read);
+    if (lacks_commit(issuer, read)) missing_bulk_commit(issuer, read.where, where);
+    if (issuer.bulk.empty_commit.line != 0) {
+      draft.line("        a commit_group of that thread found no store to commit: " +
+                 quote(issuer.bulk.empty_commit));
+      draft.why("waits count groups, and the empty one, too: the store's group is a later one")
+          .fix("cp.async.bulk.commit_group after each store, before the next wait_group.read")
+          .stop();
+    }
+  }
+  draft.why("the store would write part of the next tile")
       .fix(read.kind == AccessKind::kTmaStore
                ? "cp.async.bulk.wait_group.read in the thread that has issued the store, then a "
                  "barrier, before the buffer is written again"
@@ -134,6 +223,9 @@ void written_too_early(const Thread& thread, const Access& access, SourceLine wh
 }
 
 void store_not_waited_for(const Thread& thread) {
+  if (thread.bulk.committed() < thread.bulk.issued) {
+    missing_bulk_commit(thread, thread.bulk.latest_store, {"", 0});
+  }
   by(Check::kStoreNotWaitedFor, thread,
      "the thread leaves with TMA stores that may not have read shared memory yet", thread.where)
       .why(std::string(kMemoryEndsWithBlock) + "the stores would read what comes after it")

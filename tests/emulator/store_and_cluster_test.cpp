@@ -37,6 +37,8 @@ enum class StoreBug {
   kNoWaitRead,  // before the buffer is written again
   kNoBarrierAfterWait,
   kNoCommit,
+  kCommitInAnotherThread,
+  kCommitBeforeTheStore,
   kNoFinalWait,
   kHalfWritten,
 };
@@ -84,9 +86,13 @@ void store_kernel(const CUtensorMap map, int tiles) {
     if (fences) emulator::fence_proxy_async(here());
     if (kBug != StoreBug::kNoBarrier) emulator::bar_sync(1, 128, here());
     if (threadIdx.x == 0) {
+      if (kBug == StoreBug::kCommitBeforeTheStore) emulator::bulk_commit_group(here());
       emulator::tma_store_2d(&map, 0, tile * 64, smem.c, here());
-      if (kBug != StoreBug::kNoCommit) emulator::bulk_commit_group(here());
     }
+    constexpr bool kCommits =
+        kBug != StoreBug::kNoCommit && kBug != StoreBug::kCommitBeforeTheStore;
+    const unsigned committer = kBug == StoreBug::kCommitInAnotherThread ? 33 : 0;
+    if (kCommits && threadIdx.x == committer) emulator::bulk_commit_group(here());
   }
   if (threadIdx.x == 0 && kBug != StoreBug::kNoFinalWait) emulator::bulk_wait_group_read(0, here());
 }
@@ -154,10 +160,91 @@ TEST(TmaStore, NeedsTheBufferToBeRead) {
 }
 
 TEST(TmaStore, NeedsCommitAndFinalWait) {
-  expect_store_bug<StoreBug::kNoCommit>({Check::kStoreNotWaitedFor},
-                                        {"cp.async.bulk.commit_group"});
+  const std::vector<std::string> parts = {
+      "a TMA store belongs to no bulk-group", "store_and_cluster_test.cpp:",
+      "cp.async.bulk.commit_group after the store, in the thread that has issued the store"};
+  for (const int tiles : {1, 2}) {  // found as the thread leaves, or as the buffer is used again
+    expect_store_bug<StoreBug::kNoCommit>({Check::kMissingBulkCommit}, parts, tiles);
+    expect_store_bug<StoreBug::kCommitInAnotherThread>({Check::kMissingBulkCommit}, parts, tiles);
+    expect_store_bug<StoreBug::kCommitBeforeTheStore>(
+        {Check::kMissingBulkCommit}, {parts[0], parts[2], "latest commit_group came before the"},
+        tiles);
+  }
+  expect_store_bug<StoreBug::kCommitInAnotherThread>(
+      {Check::kMissingBulkCommit}, {"executed by warp 1, lane 1, which has issued no store"}, 2);
   expect_store_bug<StoreBug::kNoFinalWait>({Check::kStoreNotWaitedFor},
                                            {"may not have read shared"});
+}
+
+// Empty groups are legal, and so is one group of several stores.
+enum class Groups { kEmptyOnesBefore, kOneOfTwo, kWaitWithoutGroups, kEmptyOneCounted };
+
+void groups_kernel(const CUtensorMap map, Groups how) {
+  auto& smem = shared_storage<StoreBuffer>();
+  const auto write = [&] {
+    const uint32_t matrices[4] = {};
+    for (int row = 0; row < kStoreRows; row += 4) {
+      emulator::stmatrix_x4(&smem.c[(row * 8 + threadIdx.x) * 8], matrices, here());
+    }
+    emulator::fence_proxy_async(here());
+    __syncthreads();
+  };
+  const auto store = [&] { emulator::tma_store_2d(&map, 0, 0, smem.c, here()); };
+  write();
+  if (threadIdx.x == 0) {
+    if (how == Groups::kEmptyOnesBefore) emulator::bulk_commit_group(here());
+    if (how == Groups::kWaitWithoutGroups) emulator::bulk_wait_group_read(0, here());
+    if (how == Groups::kOneOfTwo) store();
+    store();
+    if (how == Groups::kWaitWithoutGroups) emulator::bulk_wait_group_read(0, here());
+    emulator::bulk_commit_group(here());
+    if (how == Groups::kEmptyOneCounted) emulator::bulk_commit_group(here());
+    emulator::bulk_wait_group_read(how == Groups::kEmptyOneCounted ? 1 : 0, here());
+  }
+  __syncthreads();
+  write();
+}
+
+TEST(TmaStore, GroupsOfAnySize) {
+  Matrix c(kStoreRows, 64);
+  for (const Groups how : {Groups::kEmptyOnesBefore, Groups::kOneOfTwo, Groups::kWaitWithoutGroups,
+                           Groups::kEmptyOneCounted}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      expect_silent(
+          run(quiet(seed), {1, 32, sizeof(StoreBuffer)}, groups_kernel, c.map(kStoreRows), how));
+    }
+  }
+}
+
+// Two buffers in turn, each store one group; the commit comes before the store.
+void late_groups_kernel(const CUtensorMap map) {
+  auto& buffers = shared_storage<StoreBuffer[2]>();
+  for (int i = 0; i < 4; ++i) {
+    half* const buffer = buffers[i % 2].c;
+    if (threadIdx.x == 0) emulator::bulk_wait_group_read(1, here());
+    __syncthreads();
+    const uint32_t matrices[4] = {};
+    for (int row = 0; row < kStoreRows; row += 4) {
+      emulator::stmatrix_x4(&buffer[(row * 8 + threadIdx.x) * 8], matrices, here());
+    }
+    emulator::fence_proxy_async(here());
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      emulator::bulk_commit_group(here());
+      emulator::tma_store_2d(&map, 0, 0, buffer, here());
+    }
+  }
+}
+
+TEST(TmaStore, GroupsThatComeTooLate) {
+  Matrix c(kStoreRows, 64);
+  expect_bug(
+      {Check::kStoreBufferReused},
+      {"a commit_group of that thread found no store to commit: ",
+       "cp.async.bulk.commit_group after each store"},
+      [&](const Options& options) {
+        return run(options, {1, 32, sizeof(StoreBuffer[2])}, late_groups_kernel, c.map(kStoreRows));
+      });
 }
 
 TEST(TmaStore, NeedsTheWholeBox) {
