@@ -137,6 +137,16 @@ nlohmann::json walk_data(const std::string& version, const Question& question) {
           {"waves", list}};
 }
 
+// The tiles of the first two waves, in order.
+nlohmann::json first_tiles(const Walk& walk) {
+  nlohmann::json list = nlohmann::json::array();
+  const auto count = std::min(walk.order.size(), static_cast<size_t>(2 * walk.together));
+  for (size_t i = 0; i < count; ++i) {
+    list.push_back({walk.order[i].m_block, walk.order[i].n_block});
+  }
+  return list;
+}
+
 }  // namespace
 
 // The problem that was asked for, and a series that the page's own order of tiles is held against.
@@ -144,6 +154,7 @@ nlohmann::json raster_data(const Question& question) {
   nlohmann::json asked = nlohmann::json::array(), held = nlohmann::json::array();
   for (const std::string& version : version_names()) {
     asked.push_back(walk_data(version, question));
+    asked.back()["first"] = first_tiles(must_walk(version, question));
     for (const auto& [m, n] : {std::pair<int, int>{256, 512},
                                {1000, 3000},
                                {2048, 2048},

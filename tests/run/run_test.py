@@ -216,6 +216,10 @@ def paths(machine):
     result = machine.run("explain", "swizzle", "--page", CODE="2", DISPLAY=":0")
     expect("a page that cannot be made is not opened", result.returncode == 2 and "xdg-open" not in
            result.calls, result)
+    result = machine.run("docs")
+    expect("docs: the pages, then the figures", result.returncode == 0
+           and f"python3 in {machine.tree}: <tools/weave.py> \npython3 in {machine.tree}: "
+           f"<explain/figures.py> <{machine.tree}/build/release/bin/explain>" in result.calls, result)
     machine.put_gpu()
     result = machine.run("counters", "c.json", "--ablation", "v4")
     expect("counters needs ncu", result.returncode == 3 and "ncu" in result.stderr, result)
