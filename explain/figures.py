@@ -28,7 +28,9 @@ STYLE = """
   .accent { fill: #1f5fae; } .pale { fill: #b5cde9; } .good { fill: #2f8a55; } .wait { fill: #c2591b; } .on { fill: #fff; }
   .h0 { fill: #f3bcbc; } .h1 { fill: #f6cfa6; } .h2 { fill: #ece28f; } .h3 { fill: #b4e2be; }
   .h4 { fill: #aee0e0; } .h5 { fill: #b0d2f4; } .h6 { fill: #c8c5f5; } .h7 { fill: #eec0de; }
+  .from0, .from1 { fill: none; stroke-width: 1.6; } .from0 { stroke: #1f5fae; } .from1 { stroke: #c2591b; }
   @media (prefers-color-scheme: dark) {
+    .from0 { stroke: #6aa7ee; } .from1 { stroke: #dd8347; }
     text { fill: #e4e6ea; } .soft { fill: #9ba3af; } .cell { stroke: #0d1117; } .line { stroke: #434b57; }
     .strong { stroke: #e4e6ea; } .track { fill: #1c2129; stroke: #343a44; }
     .ink { fill: #e4e6ea; } .way { stroke: #e4e6ea; } .accent { fill: #6aa7ee; } .pale { fill: #2c4a6e; } .good { fill: #4fa876; } .wait { fill: #dd8347; } .on { fill: #10141b; }
@@ -396,6 +398,52 @@ def tiles(data):
     return out
 
 
+def pair(data):
+    row = next(each for each in first_tiles(data) if each["version"] == "v7_cluster_multicast")
+    empty = next(each for each in data["phases"]["barriers"] if each["name"] == "empty[s] of v7")
+    a, b = row["block_m"] // 8, row["block_n"] // 8  # KiB of a K tile
+    share, own = b // row["cluster"], row["consumers"]
+    assert a + b == row["stage_bytes"] // 1024 and empty["count"] == own * row["cluster"]
+    out = Drawing(720, 372, f"v7's two blocks: each full waits for {a + b} KiB, {a + share} from its own "
+                  f"producer and {share} from the other block's; each empty for {empty['count']} arrivals, "
+                  f"{own} from each block.")
+
+    def arrow(x1, y1, x2, y2, block):
+        middle = (y1 + y2) / 2
+        out.path(f"M{x1} {y1}C{x1} {short(middle + 8)} {x2} {short(middle - 8)} {x2} {y2}", f"from{block}")
+        out.put("circle", ("accent", "wait")[block], cx=x2, cy=y2, r=3.5)
+
+    left = (20, 380)
+    for block in range(2):
+        x = left[block]
+        out.text(x, 16, f"block {block}", "head")
+        out.box(x + 110, 28, 100, 26, ("accent", "wait")[block], 13)
+        out.text(x + 160, 45, "producer", "middle on")
+        for part, (name, size, hue) in enumerate(((f"A, {a} KiB", a, "h5" if block == 0 else "h1"),
+                                                  (f"B, {share} KiB", share, "h5"),
+                                                  (f"B, {share} KiB", share, "h1"))):
+            out.box(x + part * 106, 118, 104, 34, f"cell {hue}", 4)
+            out.text(x + part * 106 + 52, 139, name, "middle")
+        out.text(x, 174, f"full[s]: 1 arrival, {a} + {share} + {share} = {a + b} KiB", "soft")
+        for consumer in range(own):
+            out.box(x + 30 + consumer * 150, 218, 110, 26, ("accent", "wait")[block], 13)
+            out.text(x + 85 + consumer * 150, 235, f"consumer {consumer}", "middle on")
+        out.box(x + 60, 312, 200, 26, "track", 13)
+        out.text(x + 160, 329, f"empty[s]: {own} + {own} = {empty['count']} arrivals", "middle",
+                 style="font-size:11px")
+    for block in range(2):
+        start = left[block] + 160
+        arrow(start - 16, 54, left[block] + 52, 116, block)
+        for other in range(2):
+            arrow(start + (16 if other == 1 else 0), 54, left[other] + 52 + 106 * (1 + block), 116, block)
+            for consumer in range(own):
+                end = left[other] + 100 + 34 * (2 * block + consumer)
+                arrow(left[block] + 85 + consumer * 150, 244, end, 310, block)
+    out.text(20, 364, "Blue: from block 0; orange: from block 1. What crosses: half of B, and the word that "
+             "it has been read.", "soft", style="font-size:10.5px")
+    return out
+
+
 def plane(_):
     counters = json.loads((ROOT / "docs/results/counters-h200.json").read_text(encoding="utf-8"))
     versions = counters["versions"]
@@ -440,7 +488,7 @@ def plane(_):
     return out
 
 
-DRAWN = (swizzle, descriptor, fragment, phases, ring, raster, budget, tiles, plane)
+DRAWN = (swizzle, descriptor, fragment, phases, ring, raster, budget, tiles, pair, plane)
 TOPICS = ("phases", "swizzle", "descriptor", "fragment", "raster", "budget")
 
 

@@ -48,6 +48,9 @@ function choices(id, name, legend, options, first, change) {
 
 // Arrow keys move a selection on a drawing that has the focus.
 function arrows(element, move) {
+  element.setAttribute("tabindex", "0");
+  element.setAttribute("role", "application");
+  element.setAttribute("aria-roledescription", "drawing; arrow keys move the selection");
   const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   element.addEventListener("keydown", (event) => {
     if (!steps[event.key]) return;

@@ -26,7 +26,6 @@ function pointed(image, viewWidth, pick) {
 
 function put(id, image, move) {
   const had = $(id).contains(document.activeElement);
-  image.setAttribute("tabindex", "0");
   arrows(image, move);
   fill(id, image);
   if (had) image.focus({ preventScroll: true });

@@ -81,7 +81,7 @@ function draw(at) {
   return drawing(LEFT + tilesN * W + 2, TOP + tilesM * H + 2, $("seen").textContent,
     text(LEFT, 9, "strips of B", "soft"),
     make("text", { x: 8, y: TOP, class: "soft", transform: `rotate(90 4 ${TOP})` }, "strips of A"),
-    path(cells(later), "fill:var(--raised);stroke:var(--line);stroke-width:0.3"), path(cells(earlier), "fill:var(--line)"),
+    path(cells(later), "fill:var(--raised);stroke:var(--line);stroke-width:0.6"), path(cells(earlier), "fill:var(--line)"),
     path(cells(now.tiles), "fill:var(--accent)"),
     path([...now.rows].map((r) => `M14 ${(TOP + r * H).toFixed(2)}h8v${(H - gap).toFixed(2)}h-8z`).join(""), "fill:var(--wait)"),
     path([...now.columns].map((c) => `M${(LEFT + c * W).toFixed(2)} 14h${(W - gap).toFixed(2)}v8h${(gap - W).toFixed(2)}z`).join(""), "fill:var(--good)"));

@@ -146,7 +146,6 @@ function show() {
   for (const [id, head, chunkAt] of [["matrix", (c) => `k ${c * 8}`, (r, c) => c], ["memory", (c) => `${c * 4}–${c * 4 + 3}`, (r, c) => lies(r)[c]]]) {
     const had = $(id).contains(document.activeElement);
     const image = grid(id === "matrix" ? "The tile as the matrix has it" : $("lies").textContent, head, chunkAt, select);
-    image.setAttribute("tabindex", "0");
     arrows(image, (down, right) => select(row + down, k + right));
     fill(id, image);
     if (had) image.focus({ preventScroll: true });

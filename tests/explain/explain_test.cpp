@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../../explain/kernels.h"
 #include "../../explain/topics.h"
 #include "../golden/golden.h"
 
@@ -196,7 +197,7 @@ explain::Walk walk_of(const std::string& version, const Question& question) {
 }
 
 TEST(ExplainRaster, EveryTileOnceInEveryOrder) {
-  for (const char* version : {"v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"}) {
+  for (const std::string& version : explain::version_names()) {
     for (const auto& [m, n] : {std::pair<int, int>{1, 1}, {1000, 3000}, {3333, 1111}}) {
       const explain::Walk walk = walk_of(version, {0, 0, m, n, 16});
       std::set<std::pair<int, int>> seen;
