@@ -1,7 +1,6 @@
 // Who holds which element of an accumulator, and where stage_fragment() puts it: asked of the
 // emulator, which runs the instructions on numbers that give every element away.
 #include <cuda_fp16.h>
-#include <emulator.h>
 #include <matrix_descriptor.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
@@ -9,11 +8,11 @@
 #include <ptx/wgmma.cuh>
 #include <ptx/wgmma_shapes.cuh>
 #include <stage_fragment.cuh>
-#include <tensor_map.h>
 
 #include <cstring>
 #include <stdexcept>
 
+#include "emulated.h"
 #include "topics.h"
 
 namespace explain {
@@ -26,15 +25,8 @@ constexpr int kStagedRegisters = kStagedColumns / 2;
 
 template <class... Parameters, class... Arguments>
 void run(void (*kernel)(Parameters...), size_t shared_bytes, Arguments... arguments) {
-  emulator::Options options;
-  options.delay = emulator::Delay::kAtOnce;
-  options.print_reports = false;
-  emulator::set_options(options);
-  cudaLaunchConfig_t config = {};
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = shared_bytes;
-  cudaLaunchKernelEx(&config, kernel, arguments...);
-  if (const auto& report = emulator::last_report()) throw std::runtime_error(report->text);
+  const auto report = run_block(kernel, kThreads, shared_bytes, arguments...);
+  if (report) throw std::runtime_error(report->text);
 }
 
 template <int kColumns>
@@ -72,32 +64,10 @@ void product_kernel(const CUtensorMap map_a, const CUtensorMap map_b, float* out
   std::memcpy(out + threadIdx.x * (kColumns / 2), acc, sizeof(acc));
 }
 
-// A packed matrix in global memory, all zero.
-struct Matrix {
-  explicit Matrix(int rows) : rows(rows), storage(rows * kTileColumns + 128) {
-    const auto address = reinterpret_cast<uintptr_t>(storage.data());
-    data = storage.data() + (256 - address % 256) % 256 / sizeof(half);
-    for (int i = 0; i < rows * kTileColumns; ++i) data[i] = __float2half_rn(0);
-  }
-  void set(int row, int k, int value) {
-    data[row * kTileColumns + k] = __float2half_rn(static_cast<float>(value));
-  }
-  CUtensorMap map() const {
-    CUtensorMap result;
-    const Status status =
-        make_tensor_map(&result, {"X", data, rows, kTileColumns, kTileColumns}, rows, kTileColumns);
-    if (!status.ok()) throw std::runtime_error(status.message());
-    return result;
-  }
-  int rows;
-  std::vector<half> storage;
-  half* data;
-};
-
 // D[row][column] = row * 256 + column: exact in fp32, its factors in fp16.
 template <int kColumns>
 std::vector<Holder> holders_of_width() {
-  Matrix a(kRows), b(kColumns);
+  TileSource a(kRows), b(kColumns);
   for (int row = 0; row < kRows; ++row) {
     a.set(row, 0, row);
     a.set(row, 1, 1);

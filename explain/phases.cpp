@@ -1,15 +1,17 @@
 // All that can happen to an mbarrier of the kernels: asked of the emulator's own barrier, action by
 // action.
-#include <emulator.h>
 #include <machine.h>
 #include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
 #include <shared_storage.cuh>
 
 #include <deque>
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
+#include "emulated.h"
 #include "topics.h"
 
 namespace explain {
@@ -17,7 +19,10 @@ namespace {
 
 using Path = std::vector<int>;  // numbers of actions
 
+constexpr int kMostRows = 256;  // of a box: 32 KiB
+
 struct Storage {
+  alignas(1024) half tile[kMostRows * kTileColumns];
   MBarrier barrier;
 };
 
@@ -36,17 +41,34 @@ emulator::Barrier& barrier_of(MBarrier* address) {
   return thread->block->barriers.find(*thread, address, where);
 }
 
-void take(const Action& action, MBarrier* barrier) {
-  if (action.landing > 0) {  // as a TMA copy of so many bytes that lands at once
-    emulator::Barrier& counted = barrier_of(barrier);
-    counted.bytes_issued(action.landing);
-    counted.bytes_arrived(action.landing);
+// For a box of so many bytes.
+const CUtensorMap& map_of(int bytes) {
+  static std::map<int, std::pair<TileSource, CUtensorMap>> maps;
+  auto place = maps.find(bytes);
+  if (place == maps.end()) {
+    TileSource source(bytes / kRowBytes);
+    const CUtensorMap map = source.map();
+    place = maps.emplace(bytes, std::make_pair(std::move(source), map)).first;
+  }
+  return place->second.second;
+}
+
+// Lets copies that are under way land: nothing else goes on, so the emulator sends the wait back
+// when they have.
+void let_land(MBarrier* barrier) {
+  ptx::mbarrier_try_wait_parity(barrier, static_cast<uint32_t>(barrier_of(barrier).phase % 2));
+}
+
+void take(const Action& action, Storage* smem) {
+  if (action.landing > 0) {
+    ptx::cp_async_bulk_tensor_2d(smem->tile, &map_of(action.landing), 0, 0, &smem->barrier);
+    let_land(&smem->barrier);
   }
   for (int i = 0; i < action.arrivals; ++i) {
     if (action.announced > 0) {
-      ptx::mbarrier_arrive_expect_tx(barrier, static_cast<uint32_t>(action.announced));
+      ptx::mbarrier_arrive_expect_tx(&smem->barrier, static_cast<uint32_t>(action.announced));
     } else {
-      ptx::mbarrier_arrive(barrier);
+      ptx::mbarrier_arrive(&smem->barrier);
     }
   }
 }
@@ -58,7 +80,7 @@ void path_kernel(Run* run) {
   ptx::mbarrier_init(&smem.barrier, static_cast<uint32_t>(run->model->count));
   ptx::fence_mbarrier_init();
   for (const int action : *run->path) {
-    take(run->model->actions[static_cast<size_t>(action)], &smem.barrier);
+    take(run->model->actions[static_cast<size_t>(action)], &smem);
   }
   const emulator::Barrier& barrier = barrier_of(&smem.barrier);
   run->phases = barrier.phase;
@@ -83,16 +105,8 @@ std::string what_of(const std::string& report) {
 
 Run follow(const BarrierModel& model, const Path& path, std::string* refused) {
   Run run{&model, &path, {}, 0, false};
-  emulator::Options options;
-  options.print_reports = false;
-  options.happens_before = false;  // one thread does the work of several
-  emulator::set_options(options);
-  cudaLaunchConfig_t config = {};
-  config.blockDim = dim3(32);
-  config.dynamicSmemBytes = sizeof(Storage);
-  cudaLaunchKernelEx(&config, path_kernel, &run);
+  const auto report = run_block(path_kernel, 32, sizeof(Storage), &run);
   if (!run.done) {  // (what is left over at the end of the kernel is no matter)
-    const auto& report = emulator::last_report();
     if (!report) throw std::logic_error("the emulator stopped without a report");
     *refused = "The emulator refuses: " + what_of(report->text) + ".";
   }

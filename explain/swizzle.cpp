@@ -1,16 +1,59 @@
-// Where an element of a K tile lies, and which banks an access asks.
-#include <encoded_map.h>
+// Where an element of a K tile lies, asked of a TMA load in the emulator; which banks an access
+// asks.
+#include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
+#include <shared_storage.cuh>
 
 #include <algorithm>
 #include <array>
 
+#include "emulated.h"
 #include "topics.h"
 
 namespace explain {
 
+namespace {
+
+constexpr int kTileRows = 64;
+
+struct LoadedTile {
+  alignas(1024) half elements[kTileRows * kTileColumns];
+  MBarrier full;
+};
+
+void load_kernel(const CUtensorMap map, uint16_t* out) {
+  auto& smem = shared_storage<LoadedTile>();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&smem.full, 1);
+    ptx::fence_mbarrier_init();
+    ptx::mbarrier_arrive_expect_tx(&smem.full, sizeof(smem.elements));
+    ptx::cp_async_bulk_tensor_2d(smem.elements, &map, 0, 0, &smem.full);
+  }
+  __syncthreads();
+  ptx::mbarrier_wait_parity(&smem.full, 0);
+  if (threadIdx.x == 0) std::memcpy(out, smem.elements, sizeof(smem.elements));
+}
+
+// [row * 64 + k]: where a TMA load puts the element, in bytes from the tile's beginning.
+std::vector<uint32_t> load_tile() {
+  TileSource source(kTileRows);
+  for (int i = 0; i < kTileRows * kTileColumns; ++i) {
+    source.set_bits(i / kTileColumns, i % kTileColumns, static_cast<uint16_t>(i));
+  }
+  std::vector<uint16_t> tile(kTileRows * kTileColumns);
+  const auto report = run_block(load_kernel, 32, sizeof(LoadedTile), source.map(), tile.data());
+  if (report) throw std::runtime_error(report->text);
+  std::vector<uint32_t> bytes(tile.size());
+  for (size_t i = 0; i < tile.size(); ++i) bytes.at(tile[i]) = static_cast<uint32_t>(i * 2);
+  return bytes;
+}
+
+}  // namespace
+
 uint32_t element_byte(int row, int k, bool swizzled) {
-  const auto plain = static_cast<uint32_t>(row * kRowBytes + k * 2);
-  return swizzled ? emulator::swizzle_128b(plain) : plain;
+  static const std::vector<uint32_t> loaded = load_tile();
+  const int place = row * kTileColumns + k;
+  return swizzled ? loaded.at(place) : static_cast<uint32_t>(place * 2);
 }
 
 int conflicts(int first_row, int chunk, bool swizzled) {

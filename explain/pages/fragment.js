@@ -2,6 +2,7 @@ const { columns, threads, registers, staged, lanes } = data.fragment;
 const ROWS = 64;
 
 let row = 5, column = 19;
+let available = 320;  // width, in pixels
 const width = () => Number($("n").value);
 const at = (r, c) => ({ thread: threads[r * columns + c], register: registers[r * columns + c] });
 // [thread][register] → [row, column], the table turned round.
@@ -33,7 +34,7 @@ function put(id, image, move) {
 
 // All of it, small: the warps as bands, what the thread holds as dots.
 function whole() {
-  const LEFT = 52, SCALE_X = (Math.max(320, $("whole").clientWidth) - LEFT - 4) / columns, SCALE_Y = 2.2, parts = [];
+  const LEFT = 52, SCALE_X = (available - LEFT - 4) / columns, SCALE_Y = 2.2, parts = [];
   for (const w of range(4)) {
     parts.push(box(LEFT, w * 16 * SCALE_Y, width() * SCALE_X, 16 * SCALE_Y, `cell hue${[5, 3, 2, 0][w]}`));
     parts.push(text(LEFT - 8, w * 16 * SCALE_Y + 21, `warp ${w}`, "end soft"));
@@ -118,10 +119,14 @@ function show() {
   fill("staged", ...(whole64 ? [stagedTile()] : []));
 }
 
-addEventListener("resize", show);
+function measure() {
+  available = Math.max(320, $("whole").clientWidth);
+  show();
+}
+addEventListener("resize", measure);
 $("n").addEventListener("change", () => select(row, column));
 for (const id of ["row", "column"]) $(id).addEventListener("change", () => select(field("row"), field("column")));
 for (const id of ["warp", "lane", "register"]) {
   $(id).addEventListener("change", () => select(...where[field("warp") * 32 + field("lane")][field("register")]));
 }
-show();
+measure();
