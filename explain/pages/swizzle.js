@@ -140,8 +140,8 @@ function show() {
     : "Without the swizzle the address stays as it is.";
   const times = mode().conflicts[chunk];
   $("asked").textContent = times === 1
-    ? `Chunk ${chunk} of eight rows, as a core matrix of WGMMA, ldmatrix or stmatrix takes it: each of the 32 banks is asked once, no conflict.`
-    : `Chunk ${chunk} of eight rows, as a core matrix of WGMMA, ldmatrix or stmatrix takes it: four banks are asked ${times} times each, so it takes ${times} times as long.`;
+    ? `Chunk ${chunk} of eight rows (what ldmatrix and stmatrix move at once, and a core matrix of WGMMA): each of the 32 banks is asked once, no conflict.`
+    : `Chunk ${chunk} of eight rows (what ldmatrix and stmatrix move at once, and a core matrix of WGMMA): four banks are asked ${times} times each, one after the other.`;
   // Only what is shown is replaced: the drawing that has the focus, or the pointer, must stay.
   for (const [id, head, chunkAt] of [["matrix", (c) => `k ${c * 8}`, (r, c) => c], ["memory", (c) => `${c * 4}–${c * 4 + 3}`, (r, c) => lies(r)[c]]]) {
     const had = $(id).contains(document.activeElement);
