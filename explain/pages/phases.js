@@ -70,6 +70,8 @@ function start() {
   barrier = barriers[Number($("barrier").value)];
   story = STORIES[barrier.name][Number($("story").value)][1];
   told = 0;
+  fill("actions", ...barrier.actions.map((action, index) => make("button", { type: "button", click: () => act(index), "data-action": index }, action.label)),
+    ...[0, 1].map((parity) => make("button", { type: "button", click: () => ask(parity), "data-wait": parity }, `wait(${parity})`)));
   steps = [{ event: "mbarrier_init", state: 0, phase: 0, told: 0, say: `A fresh barrier is in phase 0. ${plural(barrier.count, "arrival")} ${barrier.count === 1 ? "is" : "are"} pending.` }];
   show();
 }
@@ -162,8 +164,6 @@ function show() {
   }
   $("say").className = step.refused ? "say refused" : "say";
   $("say").textContent = step.say;
-  fill("actions", ...barrier.actions.map((action, index) => make("button", { type: "button", click: () => act(index), "data-action": index }, action.label)),
-    ...[0, 1].map((parity) => make("button", { type: "button", click: () => ask(parity), "data-wait": parity }, `wait(${parity})`)));
   $("next").disabled = told >= story.length;
   $("next").textContent = told >= story.length ? "the story is told" : `next step of the story (${told + 1} of ${story.length})`;
   $("back").disabled = steps.length < 2;

@@ -188,6 +188,13 @@ def phases(browser, barriers):
                 wrong.append((action, say, row, gates))
         expect(f"phases: {barrier['name']}, {len(actions)} actions", not wrong and phase > 0, wrong[:1])
     browser.choose("barrier", 0)
+    browser.js("document.querySelector('[data-action]').focus()")
+    for _ in range(2):
+        browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    rows = browser.driver.find_elements(By.CSS_SELECTOR, "#history tr")
+    expect("phases: an action by the keyboard, twice", len(rows) == 3
+           and "refused" in rows[0].text, [row.text for row in rows])
+    browser.get("reset").click()
     for _ in range(5):
         browser.get("next").click()
     expect("phases: a story goes on", "phase 0 is complete, phase 1 has begun" in
