@@ -43,6 +43,7 @@ else
   cp "$PROGRAM" "$2/bin/emulated/compare"
   cp "$PROGRAM" "$2/bin/emulated/v1_simple"
   cp "$PROGRAM" "$2/bin/ablate"
+  cp "$PROGRAM" "$2/bin/explain"
 fi
 """
 PROGRAM = """
@@ -158,6 +159,7 @@ def words_and_codes(machine):
                         (["compare", "--backend", "cpu"], "no backend 'cpu'"),
                         (["compare", "--plot="], "needs a value"),
                         (["v1", "--plot", "x.svg"], "--plot is of compare"),
+                        (["explain", "--plot", "x.svg"], "--plot is of compare"),
                         (["counters"], "which file")):
         result = machine.run(*words)
         expect(f"usage: {words}", result.returncode == 2 and part in result.stderr
@@ -200,6 +202,24 @@ def paths(machine):
     expect("a build folder that cannot be", result.returncode == 5
            and "set BUILD_DIR" in result.stderr and "mkdir" not in result.stderr
            and "bash" not in result.stderr, result)
+    result = machine.run("explain", "swizzle", "--row", "3")
+    expect("explain", result.returncode == 0 and f"explain in {machine.home}: <swizzle> <--row> <3>"
+           in result.calls and "<-DBUILD_TESTING=OFF>" in result.calls, result)
+    machine.put("xdg-open", "")
+    result = machine.run("explain", "--page", "swizzle")
+    expect("explain --page, without a desktop", result.returncode == 0 and "xdg-open" not in
+           result.calls and f"<--page={machine.tree}/build/release/pages> <swizzle>" in result.calls,
+           result)
+    result = machine.run("explain", "swizzle", "--page=here", DISPLAY=":0")
+    expect("explain --page, with one", result.returncode == 0 and "xdg-open in" in result.calls
+           and "<swizzle> <--page=here>" in result.calls, result)
+    result = machine.run("explain", "swizzle", "--page", CODE="2", DISPLAY=":0")
+    expect("a page that cannot be made is not opened", result.returncode == 2 and "xdg-open" not in
+           result.calls, result)
+    result = machine.run("docs")
+    expect("docs: the pages, then the figures", result.returncode == 0
+           and f"python3 in {machine.tree}: <tools/weave.py> \npython3 in {machine.tree}: "
+           f"<explain/figures.py> <{machine.tree}/build/release/bin/explain>" in result.calls, result)
     machine.put_gpu()
     result = machine.run("counters", "c.json", "--ablation", "v4")
     expect("counters needs ncu", result.returncode == 3 and "ncu" in result.stderr, result)
