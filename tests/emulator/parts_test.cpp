@@ -19,6 +19,8 @@
 namespace emulator {
 namespace {
 
+float value_of(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
+
 // In each of the ways that the CPU at hand offers.
 class MatrixProducts : public testing::TestWithParam<MatrixProduct> {};
 
@@ -38,7 +40,7 @@ TEST_P(MatrixProducts, EveryWidth) {
         for (int column = 0; column < columns; ++column) {
           float expected = accumulate ? 100 : 0;
           for (int k = 0; k < 16; ++k) {
-            expected += __half2float({a[row * 16 + k]}) * __half2float({b[column * 16 + k]});
+            expected += value_of(a[row * 16 + k]) * value_of(b[column * 16 + k]);
           }
           ASSERT_EQ(d[row * columns + column], expected) << columns << ": " << row << " " << column;
         }
@@ -56,7 +58,7 @@ TEST_P(MatrixProducts, EveryHalf) {
     for (int i = 0; i < 256; ++i) b[i * 16] = static_cast<uint16_t>(first + i);
     GetParam().multiply(d.data(), a.data(), b.data(), 256, false);
     for (int i = 0; i < 256; ++i) {
-      const float expected = __half2float({static_cast<uint16_t>(first + i)});
+      const float expected = value_of(static_cast<uint16_t>(first + i));
       if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(d[i])) << first + i;
       } else {
@@ -82,7 +84,7 @@ TEST_P(MatrixProducts, TheSameBitsEverywhere) {
     for (int column = 0; column < 256; ++column) {
       float expected = 0x1.fffffep+3f;
       for (int k = 0; k < 16; ++k) {
-        expected += __half2float({a[row * 16 + k]}) * __half2float({b[column * 16 + k]});
+        expected += value_of(a[row * 16 + k]) * value_of(b[column * 16 + k]);
       }
       ASSERT_EQ(d[row * 256 + column], expected) << row << " " << column;
     }

@@ -161,7 +161,7 @@ void store_of_another_warp(const CUtensorMap map) {
 
 TEST(Reports, StoreBeforeTheWriteIsKnown) {
   Matrix target(kBoxRows, 64);
-  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kStoreNotWaitedFor},
+  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kMissingBulkCommit},
              {"has not been told that the write is complete", "a barrier of the writing threads"},
              [&](const Options& options) {
                return run(options, kTwoWarps, store_of_another_warp, map_of(&target));
