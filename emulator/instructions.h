@@ -49,4 +49,20 @@ void tma_load_2d_multicast(void* destination, const CUtensorMap* map, int column
 // block `rank` of the cluster.
 void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where);
 
+// cp.async: starts a copy of 4, 8 or 16 bytes, of which `source_bytes` are read and the rest arrives
+// as zero; its groups; and the arrival that follows them. Any thread.
+void cp_async(void* destination, const void* source, uint32_t bytes, uint32_t source_bytes,
+              SourceLine where);
+void cp_async_commit_group(SourceLine where);
+void cp_async_wait_group(int pending, SourceLine where);
+void cp_async_wait_all(SourceLine where);
+void cp_async_mbarrier_arrive_noinc(MBarrier* barrier, SourceLine where);
+
+// ldmatrix: `count` (1, 2, 4) 8 × 8 matrices into as many registers. One whole warp.
+void ldmatrix(uint32_t* registers, int count, bool transposed, const void* row, SourceLine where);
+
+// mma.sync m16n8k16, fp16 or bf16 operands: d = a · b + c. One whole warp.
+void mma_m16n8k16(float* d, const uint32_t* a, const uint32_t* b, const float* c, bool bf16,
+                  SourceLine where);
+
 }  // namespace emulator

@@ -201,6 +201,7 @@ void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
 void fence_proxy_async(SourceLine where) {
   if (Thread* thread = enter("fence.proxy.async", where)) {
     thread->fenced_writes = thread->warp->writes;
+    thread->copies.fenced = thread->copies.waited;
   }
 }
 
@@ -251,6 +252,56 @@ void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulat
 void wgmma_wait_group(int pending, SourceLine where) {
   if (Thread* thread = enter("wgmma.wait_group", where)) {
     tensor_core(*thread, where).wait(*thread, pending, where);
+  }
+}
+
+// --- cp_async.cuh ---
+
+void cp_async(void* destination, const void* source, uint32_t bytes, uint32_t source_bytes,
+              SourceLine where) {
+  Thread* const thread = enter("cp.async", where);
+  if (thread == nullptr) return;
+  thread->block->copies.copy(*thread, destination, source, bytes, source_bytes, where);
+}
+
+void cp_async_commit_group(SourceLine where) {
+  Thread* const thread = enter("cp.async.commit_group", where);
+  if (thread == nullptr) return;
+  thread->block->copies.commit_group(*thread);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void cp_async_wait_group(int pending, SourceLine where) {
+  if (Thread* thread = enter("cp.async.wait_group", where)) {
+    thread->block->copies.wait_group(*thread, pending, where);
+  }
+}
+
+void cp_async_wait_all(SourceLine where) {
+  if (Thread* thread = enter("cp.async.wait_all", where)) {
+    thread->block->copies.wait_all(*thread, where);
+  }
+}
+
+void cp_async_mbarrier_arrive_noinc(MBarrier* barrier, SourceLine where) {
+  Thread* const thread = enter("cp.async.mbarrier.arrive.noinc", where);
+  if (thread == nullptr) return;
+  thread->block->copies.arrive_when_landed(*thread, barrier, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+// --- ldmatrix.cuh, mma.cuh ---
+
+void ldmatrix(uint32_t* registers, int count, bool transposed, const void* row, SourceLine where) {
+  if (Thread* thread = enter("ldmatrix", where)) {
+    load_matrices(*thread, registers, count, transposed, row, where);
+  }
+}
+
+void mma_m16n8k16(float* d, const uint32_t* a, const uint32_t* b, const float* c, bool bf16,
+                  SourceLine where) {
+  if (Thread* thread = enter("mma.sync", where)) {
+    multiply_m16n8k16(*thread, d, a, b, c, bf16, where);
   }
 }
 

@@ -67,6 +67,21 @@ namespace report {
 [[noreturn]] void written_too_early(const Thread& thread, const Access& access, SourceLine where);
 [[noreturn]] void store_not_waited_for(const Thread& thread);
 
+// --- cp.async and ldmatrix (cp_async_reports.cpp) ---
+
+[[noreturn]] void copy_source_misaligned(const Thread& thread, const void* source, uint32_t bytes,
+                                         SourceLine where);
+[[noreturn]] void copy_source_too_long(const Thread& thread, uint32_t source_bytes, uint32_t bytes,
+                                       SourceLine where);
+[[noreturn]] void copied_while_read(const Thread& thread, const Region& region, const Access& read,
+                                    SourceLine where);
+[[noreturn]] void copied_in_flight(const Thread& thread, const Region& region, SourceLine where);
+[[noreturn]] void missing_copy_commit(const Thread& thread, uint64_t count, SourceLine where);
+[[noreturn]] void row_read_before_full(const Thread& thread, const Region& region,
+                                       SourceLine where);
+[[noreturn]] void row_is_poison(const Thread& thread, uint32_t offset, bool in_flight,
+                                SourceLine where);
+
 // --- WGMMA (tensor_core_reports.cpp) ---
 
 [[noreturn]] void not_a_warp_group(const Thread& thread, SourceLine where);

@@ -289,7 +289,7 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
         }
         report::read_before_full(thread, region, operand, number, where);
       }
-      if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {
+      if (write.fenced != kNoComponent && known(thread, write.fenced) < write.value) {
         report::missing_proxy_fence(thread, region, where);
       }
     }

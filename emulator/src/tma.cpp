@@ -225,7 +225,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, int column, int row,
       if (known(thread, write.component) < write.value) {
         report::stored_before_written(thread, region, where);
       }
-      if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {
+      if (write.fenced != kNoComponent && known(thread, write.fenced) < write.value) {
         report::missing_proxy_fence(thread, region, where);
       }
     }
