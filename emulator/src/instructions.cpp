@@ -205,11 +205,42 @@ void fence_proxy_async(SourceLine where) {
   }
 }
 
-void tma_store_2d(const CUtensorMap* map, int column, int row, const void* source,
-                  SourceLine where) {
+void tma_load(void* destination, const CUtensorMap* map, const Coordinates& first, MBarrier* full,
+              SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk.tensor", where);
+  if (thread == nullptr) return;
+  thread->block->tma.load(*thread, destination, map, first, full, 1u << thread->block->rank, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void tma_store(const CUtensorMap* map, const Coordinates& first, const void* source,
+               SourceLine where) {
   Thread* const thread = enter("cp.async.bulk.tensor (store)", where);
   if (thread == nullptr) return;
-  thread->block->tma.store(*thread, map, column, row, source, where);
+  thread->block->tma.store(*thread, map, first, source, false, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void tma_add(const CUtensorMap* map, const Coordinates& first, const void* source,
+             SourceLine where) {
+  Thread* const thread = enter("cp.reduce.async.bulk.tensor", where);
+  if (thread == nullptr) return;
+  thread->block->tma.store(*thread, map, first, source, true, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void bulk_load(void* destination, const void* source, uint32_t bytes, MBarrier* full,
+               SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk", where);
+  if (thread == nullptr) return;
+  thread->block->tma.load_neighbours(*thread, destination, source, bytes, full, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void bulk_store(void* destination, const void* source, uint32_t bytes, SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk (store)", where);
+  if (thread == nullptr) return;
+  thread->block->tma.store_neighbours(*thread, destination, source, bytes, where);
   thread->scheduler().maybe_yield(*thread);
 }
 
@@ -225,13 +256,13 @@ void bulk_wait_group_read(int pending, SourceLine where) {
   }
 }
 
-void tma_load_2d_multicast(void* destination, const CUtensorMap* map, int column, int row,
-                           MBarrier* full, uint16_t blocks, SourceLine where) {
+void tma_load_multicast(void* destination, const CUtensorMap* map, const Coordinates& first,
+                        MBarrier* full, uint16_t blocks, SourceLine where) {
   Thread* const thread = enter("cp.async.bulk.tensor (multicast)", where);
   if (thread == nullptr) return;
   const auto ranks = static_cast<uint32_t>(thread->cluster().blocks.size());
   if (blocks >> ranks != 0) report::no_such_rank(*thread, ranks, where);
-  thread->block->tma.load(*thread, destination, map, column, row, full, blocks, where);
+  thread->block->tma.load(*thread, destination, map, first, full, blocks, where);
   thread->scheduler().maybe_yield(*thread);
 }
 
@@ -383,11 +414,7 @@ void mbarrier_wait_parity(MBarrier* barrier, uint32_t parity, SourceLine where) 
 
 void cp_async_bulk_tensor_2d(void* destination, const CUtensorMap* map, int column, int row,
                              MBarrier* full, SourceLine where) {
-  Thread* const thread = enter("cp.async.bulk.tensor", where);
-  if (thread == nullptr) return;
-  thread->block->tma.load(*thread, destination, map, column, row, full, 1u << thread->block->rank,
-                          where);
-  thread->scheduler().maybe_yield(*thread);
+  emulator::tma_load(destination, map, {column, row}, full, where);
 }
 
 // --- warpgroup.cuh ---

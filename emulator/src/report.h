@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "encoded_map.h"
+
 namespace emulator {
 
 class Block;
@@ -57,6 +59,11 @@ namespace report {
                                         SourceLine where);
 [[noreturn]] void misaligned_map(const Thread& thread, const void* map, SourceLine where);
 [[noreturn]] void not_a_tensor_map(const Thread& thread, SourceLine where);
+[[noreturn]] void wrong_rank(const Thread& thread, int dimensions, int coordinates,
+                             SourceLine where);
+[[noreturn]] void cannot_add(const Thread& thread, int type, SourceLine where);
+[[noreturn]] void bulk_size(const Thread& thread, uint32_t bytes, SourceLine where);
+[[noreturn]] void misaligned_global(const Thread& thread, const void* address, SourceLine where);
 [[noreturn]] void box_too_large(const Thread& thread, uint32_t offset, uint32_t bytes,
                                 SourceLine where);
 [[noreturn]] void stored_before_written(const Thread& thread, const Region& region,
@@ -109,7 +116,7 @@ namespace report {
                                              SourceLine where);
 [[noreturn]] void descriptor_across_tiles(const Thread& thread, char operand, const Region& first,
                                           const Region& second, SourceLine where);
-[[noreturn]] void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle,
+[[noreturn]] void swizzles_differ(const Thread& thread, char operand, SwizzleMode swizzle,
                                   const Region& region, SourceLine where);
 [[noreturn]] void operands_differ(const Thread& thread, uint64_t number, SourceLine other,
                                   SourceLine where);

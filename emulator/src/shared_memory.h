@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "encoded_map.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -26,10 +27,12 @@ enum class AccessKind { kNone, kTmaLoad, kStoreMatrix, kWgmma, kTmaStore, kCopy,
 struct LoadedBox {
   uint32_t begin = 0;
   uint32_t rows = 0;
-  uint32_t columns = 0;  // of fp16
-  uint32_t swizzle = 0;  // 0 or 128 bytes
+  uint32_t columns = 0;
+  uint32_t element_bytes = 0;
+  SwizzleMode swizzle = SwizzleMode::kNone;
+  bool has_map = false;  // else nobody has said how its chunks lie
 
-  uint32_t bytes() const { return rows * columns * 2; }
+  uint32_t bytes() const { return rows * columns * element_bytes; }
 };
 
 // One access by an asynchronous agent. Whoever's clock has reached `value` in `component` has been

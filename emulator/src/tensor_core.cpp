@@ -274,8 +274,8 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
   const Region* previous = nullptr;
   for (Region& region : regions) {
     const Access& write = region.write;
-    if (write.kind == AccessKind::kTmaLoad && write.box.swizzle != kSwizzleBytes) {
-      report::swizzles_differ(thread, operand, kSwizzleBytes, region, where);
+    if (write.box.has_map && write.box.swizzle != SwizzleMode::k128) {
+      report::swizzles_differ(thread, operand, SwizzleMode::k128, region, where);
     }
     if (options().happens_before && write.kind != AccessKind::kNone) {
       if (known(thread, write.component) < write.value) {
@@ -350,7 +350,7 @@ void TensorCore::read_operand(const Operation& operation, uint64_t bits, int row
                              static_cast<uint32_t>(row) / kPatternRows * descriptor.stride +
                              static_cast<uint32_t>(row) % kPatternRows * kRowBytes;
     for (uint32_t byte = 0; byte < kDepth * 2; byte += kChunk) {
-      const uint32_t offset = swizzle_128b(address + byte) - kSharedBase;
+      const uint32_t offset = swizzle(SwizzleMode::k128, address + byte) - kSharedBase;
       if (block_.memory.is_poisoned(offset)) {
         report::read_poison(block_, warp_group_, operand, offset,
                             block_.memory.is_in_flight(offset), operation.where);

@@ -202,10 +202,11 @@ void descriptor_across_tiles(const Thread& thread, char operand, const Region& f
       .stop();
 }
 
-void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle, const Region& region,
+void swizzles_differ(const Thread& thread, char operand, SwizzleMode swizzle, const Region& region,
                      SourceLine where) {
-  const auto name = [](uint32_t bytes) {
-    return bytes == 0 ? std::string("no swizzle") : "the " + number(bytes) + "-byte swizzle";
+  const auto name = [](SwizzleMode mode) {
+    return mode == SwizzleMode::kNone ? std::string("no swizzle")
+                                      : "the " + number(swizzle_bytes(mode)) + "-byte swizzle";
   };
   by(Check::kSwizzle, thread,
      std::string("the descriptor of operand ") + operand + " says " + name(swizzle) + ", and " +
@@ -218,7 +219,8 @@ void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle, const
           "where TMA has not put them")
       .fix(
           "the same mode in both: CU_TENSOR_MAP_SWIZZLE_128B in cuTensorMapEncodeTiled "
-          "(make_tensor_map() does so) and 1 in the descriptor (matrix_descriptor() does so)")
+          "(make_tensor_map() does so) and 1 in the descriptor (matrix_descriptor() does so); 64 "
+          "bytes are 64B and 2, 32 bytes 32B and 3")
       .stop();
 }
 

@@ -3,6 +3,7 @@
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>
 #include <ptx/mma.cuh>
+#include <ptx/tma.cuh>
 
 #define KERNEL extern "C" __global__ void
 
@@ -54,3 +55,36 @@ KERNEL mma_f16(float (*d)[4], const uint32_t (*a)[4], const uint32_t (*b)[2]) {
 KERNEL mma_bf16(float (*d)[4], const uint32_t (*a)[4], const uint32_t (*b)[2]) {
   ptx::mma_m16n8k16_bf16(*d, *a, *b, *d);
 }
+
+// --- tma.cuh: what no version uses ---
+
+#define MAP const __grid_constant__ CUtensorMap
+
+// cp\.async\.bulk\.tensor\.1d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes
+KERNEL load_1d(MAP map, int x) { ptx::cp_async_bulk_tensor_1d(memory, &map, x, &barrier); }
+// cp\.async\.bulk\.tensor\.1d\.global\.shared::cta\.tile\.bulk_group
+KERNEL store_1d(MAP map, int x) { ptx::cp_async_bulk_tensor_1d(&map, x, memory); }
+// cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes
+KERNEL load_3d(MAP map, int x, int y, int z) {
+  ptx::cp_async_bulk_tensor_3d(memory, &map, x, y, z, &barrier);
+}
+// cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group
+KERNEL store_3d(MAP map, int x, int y, int z) {
+  ptx::cp_async_bulk_tensor_3d(&map, x, y, z, memory);
+}
+// cp\.reduce\.async\.bulk\.tensor\.1d\.global\.shared::cta\.add\.tile\.bulk_group
+KERNEL add_1d(MAP map, int x) { ptx::cp_reduce_async_bulk_tensor_1d_add(&map, x, memory); }
+// cp\.reduce\.async\.bulk\.tensor\.2d\.global\.shared::cta\.add\.tile\.bulk_group
+KERNEL add_2d(MAP map, int x, int y) {
+  ptx::cp_reduce_async_bulk_tensor_2d_add(&map, x, y, memory);
+}
+// cp\.reduce\.async\.bulk\.tensor\.3d\.global\.shared::cta\.add\.tile\.bulk_group
+KERNEL add_3d(MAP map, int x, int y, int z) {
+  ptx::cp_reduce_async_bulk_tensor_3d_add(&map, x, y, z, memory);
+}
+// cp\.async\.bulk\.shared::cluster\.global\.mbarrier::complete_tx::bytes
+KERNEL bulk_load(const char* source, uint32_t n) {
+  ptx::cp_async_bulk(memory, source, n, &barrier);
+}
+// cp\.async\.bulk\.global\.shared::cta\.bulk_group
+KERNEL bulk_store(char* destination, uint32_t n) { ptx::cp_async_bulk(destination, memory, n); }
