@@ -273,11 +273,21 @@ void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) 
   thread->scheduler().maybe_yield(*thread);
 }
 
-void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
+void wgmma(float* registers, const uint32_t* fragment, const WgmmaOperands& operands,
            SourceLine where) {
   if (Thread* thread = enter("wgmma.mma_async", where)) {
-    tensor_core(*thread, where).issue(*thread, registers, columns, a, b, accumulate, where);
+    tensor_core(*thread, where).issue(*thread, registers, fragment, operands, where);
   }
+}
+
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
+           SourceLine where) {
+  WgmmaOperands operands;
+  operands.columns = columns;
+  operands.a = a;
+  operands.b = b;
+  operands.accumulate = accumulate;
+  wgmma(registers, nullptr, operands, where);
 }
 
 void wgmma_wait_group(int pending, SourceLine where) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "encoded_map.h"
+#include "operand.h"
 
 namespace emulator {
 
@@ -17,6 +18,7 @@ class Cluster;
 struct Access;
 struct Accumulator;
 struct Barrier;
+struct LentFragment;
 struct LoadedBox;
 struct Region;
 struct Thread;
@@ -108,12 +110,18 @@ namespace report {
                                       SourceLine where);
 [[noreturn]] void missing_commit(const Thread& thread, uint64_t count, SourceLine where);
 [[noreturn]] void missing_final_wait(const Thread& thread, uint64_t number);
-[[noreturn]] void descriptor_layout(const Thread& thread, char operand, uint32_t layout,
-                                    uint32_t base_offset, SourceLine where);
+[[noreturn]] void descriptor_base_offset(const Thread& thread, char operand, uint32_t base_offset,
+                                         SourceLine where);
 [[noreturn]] void descriptor_out_of_memory(const Thread& thread, char operand, uint32_t start,
-                                           SourceLine where);
-[[noreturn]] void descriptor_off_the_pattern(const Thread& thread, char operand, uint32_t start,
-                                             SourceLine where);
+                                           const Operand::Range& range, SourceLine where);
+[[noreturn]] void descriptor_off_the_pattern(const Thread& thread, char name,
+                                             const Operand& operand, SourceLine where);
+[[noreturn]] void descriptor_strides(const Thread& thread, char name, const Operand& operand,
+                                     SourceLine where);
+[[noreturn]] void fragment_written_after_fence(const Thread& thread, uint64_t number,
+                                               SourceLine where);
+[[noreturn]] void fragment_touched(const Thread& thread, int index, const LentFragment& lent,
+                                   SourceLine where);
 [[noreturn]] void descriptor_across_tiles(const Thread& thread, char operand, const Region& first,
                                           const Region& second, SourceLine where);
 [[noreturn]] void swizzles_differ(const Thread& thread, char operand, SwizzleMode swizzle,

@@ -4,6 +4,7 @@
 #include <ptx/ldmatrix.cuh>
 #include <ptx/mma.cuh>
 #include <ptx/tma.cuh>
+#include <ptx/wgmma_shapes.cuh>
 
 #define KERNEL extern "C" __global__ void
 
@@ -88,3 +89,56 @@ KERNEL bulk_load(const char* source, uint32_t n) {
 }
 // cp\.async\.bulk\.global\.shared::cta\.bulk_group
 KERNEL bulk_store(char* destination, uint32_t n) { ptx::cp_async_bulk(destination, memory, n); }
+
+// --- wgmma_shapes.cuh: what no version uses (one macro makes all widths) ---
+
+using ptx::Major;
+
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16 .*, 1, 1, 0, 0;
+KERNEL wgmma_f16_K_K(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_f16<8, Major::kK, Major::kK>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16 .*, 1, 1, 1, 0;
+KERNEL wgmma_f16_MN_K(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_f16<8, Major::kMN, Major::kK>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16 .*, 1, 1, 0, 1;
+KERNEL wgmma_f16_K_MN(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_f16<8, Major::kK, Major::kMN>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16 .*, 1, 1, 1, 1;
+KERNEL wgmma_f16_MN_MN(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_f16<8, Major::kMN, Major::kMN>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n16k16\.f32\.f16\.f16 .*\}, \{.*, 1, 1, 0;
+KERNEL wgmma_f16_rs_K(float (*d)[8], const uint32_t (*a)[4], uint64_t b) {
+  ptx::wgmma_m64nNk16_f16_rs<16, Major::kK>(*d, *a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n16k16\.f32\.f16\.f16 .*\}, \{.*, 1, 1, 1;
+KERNEL wgmma_f16_rs_MN(float (*d)[8], const uint32_t (*a)[4], uint64_t b) {
+  ptx::wgmma_m64nNk16_f16_rs<16, Major::kMN>(*d, *a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16 .*, 1, 1, 0, 0;
+KERNEL wgmma_bf16_K_K(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16<8, Major::kK, Major::kK>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16 .*, 1, 1, 1, 0;
+KERNEL wgmma_bf16_MN_K(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16<8, Major::kMN, Major::kK>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16 .*, 1, 1, 0, 1;
+KERNEL wgmma_bf16_K_MN(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16<8, Major::kK, Major::kMN>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16 .*, 1, 1, 1, 1;
+KERNEL wgmma_bf16_MN_MN(float (*d)[4], uint64_t a, uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16<8, Major::kMN, Major::kMN>(*d, a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n16k16\.f32\.bf16\.bf16 .*\}, \{.*, 1, 1, 0;
+KERNEL wgmma_bf16_rs_K(float (*d)[8], const uint32_t (*a)[4], uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16_rs<16, Major::kK>(*d, *a, b, true);
+}
+// wgmma\.mma_async\.sync\.aligned\.m64n16k16\.f32\.bf16\.bf16 .*\}, \{.*, 1, 1, 1;
+KERNEL wgmma_bf16_rs_MN(float (*d)[8], const uint32_t (*a)[4], uint64_t b) {
+  ptx::wgmma_m64nNk16_bf16_rs<16, Major::kMN>(*d, *a, b, true);
+}

@@ -23,8 +23,8 @@ def main(nvcc):
             [nvcc, "-std=c++17", "-gencode=arch=compute_90a,code=sm_90a", "-Icommon",
              "-Werror=all-warnings", "-keep", f"-keep-dir={folder}", "-cubin", SOURCE, "-o",
              os.path.join(folder, "cubin")], capture_output=True, text=True)
-        print(result.stdout + result.stderr)
         if result.returncode != 0:
+            print(result.stdout + result.stderr)
             return 1
         with open(os.path.join(folder, "wrapper_ptx.ptx"), encoding="utf-8") as file:
             entries = file.read().split(".entry ")[1:]
