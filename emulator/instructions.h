@@ -14,31 +14,23 @@ namespace emulator {
 // bar.sync id, threads: a barrier of `threads` threads of the block, id 0 … 15. Whole warps.
 void bar_sync(int id, int threads, SourceLine where);
 
-// What a wgmma.mma_async m64nNk16 is told, alike in all threads.
-struct WgmmaOperands {
-  int columns = 0;  // N
-  uint64_t a = 0;  // descriptors
-  uint64_t b = 0;
-  bool accumulate = false;
-  bool a_in_registers = false;
-  bool a_mn_major = false;  // its columns, not its rows, are neighbours in memory
-  bool b_mn_major = false;
-  bool bf16 = false;  // else fp16
-
-  bool operator==(const WgmmaOperands& other) const {
-    return columns == other.columns && a == other.a && b == other.b &&
-           accumulate == other.accumulate && a_in_registers == other.a_in_registers &&
-           a_mn_major == other.a_mn_major && b_mn_major == other.b_mn_major && bf16 == other.bf16;
-  }
+// Of which kind a WGMMA is: bits.
+enum WgmmaKind : unsigned {
+  kWgmmaF16 = 0,
+  kWgmmaBf16 = 1,
+  kWgmmaAMnMajor = 2,  // A's columns, not its rows, are neighbours in memory
+  kWgmmaBMnMajor = 4,
+  kWgmmaAInRegisters = 8,
 };
 
-// wgmma.mma_async m64nNk16, on the caller's N / 2 accumulator registers, and 4 registers of A if A
-// is in registers. One warp group.
-void wgmma(float* registers, const uint32_t* fragment, const WgmmaOperands& operands,
+// wgmma.mma_async m64nNk16 with N = `columns`, on the caller's N / 2 accumulator registers. One
+// warp group. (No struct of these arguments: it would lie on the kernel's stack, perhaps where the
+// registers are.)
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate, unsigned kind,
            SourceLine where);
-// The same for fp16 operands in shared memory, both K-major.
-void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
-           SourceLine where);
+// The same with A in the caller's 4 registers at `a`.
+void wgmma(float* registers, int columns, const uint32_t* a, uint64_t b, bool accumulate,
+           unsigned kind, SourceLine where);
 
 // wgmma.wait_group: waits until at most `pending` (0 … 7) of the newest wgmma-groups of the calling
 // warp group are unfinished. One warp group.

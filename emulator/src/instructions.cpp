@@ -273,21 +273,21 @@ void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) 
   thread->scheduler().maybe_yield(*thread);
 }
 
-void wgmma(float* registers, const uint32_t* fragment, const WgmmaOperands& operands,
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate, unsigned kind,
            SourceLine where) {
   if (Thread* thread = enter("wgmma.mma_async", where)) {
-    tensor_core(*thread, where).issue(*thread, registers, fragment, operands, where);
+    tensor_core(*thread, where)
+        .issue(*thread, registers, nullptr, {columns, a, b, accumulate, kind}, where);
   }
 }
 
-void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
-           SourceLine where) {
-  WgmmaOperands operands;
-  operands.columns = columns;
-  operands.a = a;
-  operands.b = b;
-  operands.accumulate = accumulate;
-  wgmma(registers, nullptr, operands, where);
+void wgmma(float* registers, int columns, const uint32_t* a, uint64_t b, bool accumulate,
+           unsigned kind, SourceLine where) {
+  if (Thread* thread = enter("wgmma.mma_async", where)) {
+    tensor_core(*thread, where)
+        .issue(*thread, registers, a, {columns, 0, b, accumulate, kind | kWgmmaAInRegisters},
+               where);
+  }
 }
 
 void wgmma_wait_group(int pending, SourceLine where) {
@@ -524,11 +524,11 @@ void wgmma_commit_group(SourceLine where) {
 }
 
 void wgmma_m64n128k16(float (&d)[64], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
-  emulator::wgmma(d, 128, a, b, accumulate, where);
+  emulator::wgmma(d, 128, a, b, accumulate, emulator::kWgmmaF16, where);
 }
 
 void wgmma_m64n256k16(float (&d)[128], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
-  emulator::wgmma(d, 256, a, b, accumulate, where);
+  emulator::wgmma(d, 256, a, b, accumulate, emulator::kWgmmaF16, where);
 }
 
 // --- cluster.cuh ---

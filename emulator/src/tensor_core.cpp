@@ -355,10 +355,10 @@ void TensorCore::issue(Thread& thread, float* registers, const uint32_t* fragmen
   }
   const uint64_t number = ++progress.issued;
   accumulator.latest = number;
-  const Operand a(operands.a, operands.a_mn_major, kRows);
-  const Operand b(operands.b, operands.b_mn_major, columns);
+  const Operand a(operands.a, operands.has(kWgmmaAMnMajor), kRows);
+  const Operand b(operands.b, operands.has(kWgmmaBMnMajor), columns);
   if (number > completed_ + operations_.size()) {
-    if (!operands.a_in_registers) check_descriptor(thread, a, 'A', where);
+    if (!operands.has(kWgmmaAInRegisters)) check_descriptor(thread, a, 'A', where);
     check_descriptor(thread, b, 'B', where);
     Operation operation;
     operation.operands = operands;
@@ -371,9 +371,9 @@ void TensorCore::issue(Thread& thread, float* registers, const uint32_t* fragmen
       operation.where.line != where.line) {
     report::operands_differ(thread, number, operation.where, where);
   }
-  if (operands.a_in_registers) lend_fragment(thread, fragment, &operation, number, where);
+  if (operands.has(kWgmmaAInRegisters)) lend_fragment(thread, fragment, &operation, number, where);
   if (last_lane) {
-    if (!operands.a_in_registers) check_hazards(thread, a, 'A', number, where);
+    if (!operands.has(kWgmmaAInRegisters)) check_hazards(thread, a, 'A', number, where);
     check_hazards(thread, b, 'B', number, where);
   }
   if (++operation.lanes < kWarpGroupThreads) return;
@@ -414,14 +414,15 @@ void TensorCore::run_front() {
   const WgmmaOperands& operands = operation.operands;
   alignas(64) static thread_local uint16_t a[kRows * kProductDepth];
   alignas(64) static thread_local uint16_t b[256 * kProductDepth];
-  if (operands.a_in_registers) {
+  if (operands.has(kWgmmaAInRegisters)) {
     std::memcpy(a, operation.a_elements.data(), sizeof(a));
   } else {
-    read_operand(operation, Operand(operands.a, operands.a_mn_major, kRows), 'A', a);
+    read_operand(operation, Operand(operands.a, operands.has(kWgmmaAMnMajor), kRows), 'A', a);
   }
-  read_operand(operation, Operand(operands.b, operands.b_mn_major, operands.columns), 'B', b);
+  read_operand(operation, Operand(operands.b, operands.has(kWgmmaBMnMajor), operands.columns), 'B',
+               b);
   multiply_m64k16(tiles_[operation.tile].values.data(), a, b, operands.columns, operands.accumulate,
-                  operands.bf16);
+                  operands.has(kWgmmaBf16));
   operations_.pop_front();
   ++completed_;
   front_scheduled_ = false;

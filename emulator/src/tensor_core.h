@@ -36,6 +36,21 @@ struct StackSnapshot {
   std::vector<char> bytes;
 };
 
+// What a WGMMA is told, alike in all threads.
+struct WgmmaOperands {
+  int columns = 0;  // N
+  uint64_t a = 0;  // descriptors
+  uint64_t b = 0;
+  bool accumulate = false;
+  unsigned kind = 0;  // bits of WgmmaKind
+
+  bool has(WgmmaKind bit) const { return (kind & bit) != 0; }
+  bool operator==(const WgmmaOperands& other) const {
+    return columns == other.columns && a == other.a && b == other.b &&
+           accumulate == other.accumulate && kind == other.kind;
+  }
+};
+
 // The registers that one thread contributes to operand A of a product.
 struct LentFragment {
   const uint32_t* registers;
