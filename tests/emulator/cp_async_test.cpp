@@ -161,6 +161,32 @@ TEST(CpAsync, PlainLoadsSeePoisonBeforeTheWait) {
   for (const float value : out) EXPECT_NE(value, value);  // NaN
 }
 
+// Two groups, and a wait for the older one: what the newer one brings is not there yet, even if it
+// is.
+void two_groups_kernel(const half* source, int group) {
+  auto& smem = shared_storage<Rows>();
+  for (int i = 0; i < 2; ++i) {
+    ptx::cp_async_cg(&smem.rows[i * 32 + threadIdx.x], source);
+    ptx::cp_async_commit_group();
+  }
+  ptx::cp_async_wait_group<1>();
+  uint32_t matrices[4];
+  ptx::ldmatrix_m8n8_x4(matrices, &smem.rows[group * 32 + threadIdx.x]);
+  ptx::cp_async_wait_all();
+}
+
+TEST(CpAsync, AWaitTellsOfTheGroupsThatItIsForAlone) {
+  alignas(16) static half source[16];
+  for (const auto delay : {emulator::Delay::kAtOnce, emulator::Delay::kShort}) {
+    Options options = quiet();
+    options.delay = delay;
+    const kernel_test::Shape shape = {1, 32, sizeof(Rows)};
+    expect_silent(run(options, shape, two_groups_kernel, source, 0));
+    expect_report(run(options, shape, two_groups_kernel, source, 1), Check::kReadBeforeFull,
+                  {"that it has not waited for yet"});
+  }
+}
+
 void rows_kernel(int what) {
   auto& smem = shared_storage<Rows>();
   const int lane = threadIdx.x;
