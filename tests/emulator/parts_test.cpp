@@ -87,9 +87,7 @@ TEST_P(MatrixProducts, TheSameBitsEverywhere) {
         if (!bf16 && (element & 0x7c00) == 0x7c00) element ^= 0x4000;  // no infinity, no NaN
       }
     }
-    const auto value = [&](uint16_t bits) {
-      return bf16 ? bf16_to_float(bits) : value_of(bits);
-    };
+    const auto value = [&](uint16_t bits) { return bf16 ? bf16_to_float(bits) : value_of(bits); };
     std::vector<float> d(64 * 256, 0x1.fffffep+3f);
     GetParam().multiply(d.data(), a.data(), b.data(), 256, true, bf16);
     for (int row = 0; row < 64; ++row) {

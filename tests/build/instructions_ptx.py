@@ -1,6 +1,6 @@
 """Wrappers that no version uses are the one instruction that they are called after.
 
-usage: wrapper_ptx.py NVCC (in the source tree)
+usage: instructions_ptx.py NVCC (in the source tree)
 """
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = "tests/build/wrapper_ptx.cu"
+SOURCE = "tests/build/instructions_ptx.cu"
 # What each of these wrappers is made of: nothing else of this kind may be in a kernel.
 INSTRUCTION = re.compile(
     r"^\s*(?:@\S+\s+)?((?:cp|ldmatrix|mma|wgmma|mbarrier|fence|red|atom|stmatrix)\.[^\n]*)", re.M)
@@ -26,7 +26,7 @@ def main(nvcc):
         if result.returncode != 0:
             print(result.stdout + result.stderr)
             return 1
-        with open(os.path.join(folder, "wrapper_ptx.ptx"), encoding="utf-8") as file:
+        with open(os.path.join(folder, "instructions_ptx.ptx"), encoding="utf-8") as file:
             entries = file.read().split(".entry ")[1:]
     failed = len(entries) == 0
     found = {re.match(r"\w+", entry).group(0): INSTRUCTION.findall(entry) for entry in entries}

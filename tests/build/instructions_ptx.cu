@@ -1,5 +1,5 @@
-// Wrappers that no version uses, one a kernel: wrapper_ptx.py looks for the instruction that the
-// comment above it spells (as a regular expression), once, in what nvcc makes of it.
+// Wrappers that no version uses, one a kernel: instructions_ptx.py looks for the instruction that
+// the comment above it spells (as a regular expression), once, in what nvcc makes of it.
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>
 #include <ptx/mma.cuh>
