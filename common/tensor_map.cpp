@@ -39,6 +39,58 @@ EncodeTiled find_encoder() {
   return reinterpret_cast<EncodeTiled>(function);
 }
 
+// 0 for types of which there are no maps here.
+int element_bytes(CUtensorMapDataType type) {
+  switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+      return 1;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+      return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+    case CU_TENSOR_MAP_DATA_TYPE_INT32:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+      return 4;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+    case CU_TENSOR_MAP_DATA_TYPE_INT64:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+// Asks the driver for the map of a tensor that has been checked.
+Status encode(CUtensorMap* map, const GlobalTensor& tensor, const int (&box)[3], Swizzle swizzle) {
+  static const EncodeTiled encode_tiled = find_encoder();
+  if (encode_tiled == nullptr) {
+    return {ExitCode::kNoDevice,
+            "the driver has no cuTensorMapEncodeTiled; TMA needs a driver for CUDA 12.0 or newer"};
+  }
+  cuuint64_t size[3], pitch[2];
+  cuuint32_t box_size[3];
+  const cuuint32_t element_strides[3] = {1, 1, 1};
+  for (int i = 0; i < tensor.dimensions; ++i) {
+    size[i] = static_cast<cuuint64_t>(tensor.size[i]);
+    box_size[i] = static_cast<cuuint32_t>(box[i]);
+    if (i > 0) pitch[i - 1] = static_cast<cuuint64_t>(tensor.pitch[i - 1]);
+  }
+  const CUresult result =
+      encode_tiled(map, tensor.type, static_cast<cuuint32_t>(tensor.dimensions),
+                   const_cast<void*>(tensor.base), size, pitch, box_size, element_strides,
+                   CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(swizzle),
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return {};
+  return {ExitCode::kCudaError, std::string(tensor.name) +
+                                    ": cuTensorMapEncodeTiled failed with CUresult " +
+                                    std::to_string(static_cast<int>(result))};
+}
+
+static_assert(static_cast<int>(Swizzle::k32B) == CU_TENSOR_MAP_SWIZZLE_32B);
+static_assert(static_cast<int>(Swizzle::k64B) == CU_TENSOR_MAP_SWIZZLE_64B);
+static_assert(static_cast<int>(Swizzle::k128B) == CU_TENSOR_MAP_SWIZZLE_128B);
+
 // What TMA demands of a matrix, whatever the boxes.
 Status check_matrix(const GlobalMatrix& matrix) {
   const std::string ld = leading_dimension_name(matrix);
@@ -106,27 +158,71 @@ Status check_tensor_map(const GlobalMatrix& matrix, int box_rows, int box_column
 
 Status make_tensor_map(CUtensorMap* map, const GlobalMatrix& matrix, int box_rows,
                        int box_columns) {
-  Status status = check_tensor_map(matrix, box_rows, box_columns);
+  const Status status = check_tensor_map(matrix, box_rows, box_columns);
   if (!status.ok()) return status;
-  static const EncodeTiled encode = find_encoder();
-  if (encode == nullptr) {
-    return {ExitCode::kNoDevice,
-            "the driver has no cuTensorMapEncodeTiled; TMA needs a driver for CUDA 12.0 or newer"};
+  const GlobalTensor tensor = {matrix.name,
+                               matrix.base,
+                               CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                               2,
+                               {matrix.columns, matrix.rows},
+                               {matrix.leading_dimension * int64_t{sizeof(half)}}};
+  return encode(map, tensor, {box_columns, box_rows}, Swizzle::k128B);
+}
+
+Status check_tensor_map(const GlobalTensor& tensor, const int (&box)[3], Swizzle swizzle) {
+  const auto broken = [&](const std::string& sentence) {
+    return Status{ExitCode::kUsage, std::string(tensor.name) + ": " + sentence};
+  };
+  const int64_t bytes = element_bytes(tensor.type);
+  if (bytes == 0) {
+    return broken("the type is CUtensorMapDataType " +
+                  std::to_string(static_cast<int>(tensor.type)) +
+                  "; here maps are of integers, fp16, bf16, fp32 or fp64");
   }
-  const cuuint64_t size[2] = {static_cast<cuuint64_t>(matrix.columns),
-                              static_cast<cuuint64_t>(matrix.rows)};
-  const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(matrix.leading_dimension) * sizeof(half)};
-  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
-                             static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t element_strides[2] = {1, 1};
-  const CUresult result =
-      encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<half*>(matrix.base), size, pitch,
-             box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result == CUDA_SUCCESS) return {};
-  return {ExitCode::kCudaError, std::string(matrix.name) +
-                                    ": cuTensorMapEncodeTiled failed with CUresult " +
-                                    std::to_string(static_cast<int>(result))};
+  if (tensor.dimensions < 1 || tensor.dimensions > 3) {
+    return broken("the tensor has " + std::to_string(tensor.dimensions) +
+                  " dimensions; here it takes 1 to 3");
+  }
+  if (reinterpret_cast<uintptr_t>(tensor.base) % kPitchMultiple != 0 || tensor.base == nullptr) {
+    return broken("the address is null or no multiple of 16; TMA needs 16-byte aligned memory");
+  }
+  for (int i = 0; i < tensor.dimensions; ++i) {
+    const std::string dimension = "dimension " + std::to_string(i);
+    if (tensor.size[i] < 1 || tensor.size[i] > kSizeLimit) {
+      return broken(dimension + " has " + std::to_string(tensor.size[i]) +
+                    " elements; TMA takes 1 to 4294967296");
+    }
+    if (box[i] < 1 || box[i] > kBoxLimit) {
+      return broken("the box has " + std::to_string(box[i]) + " elements along " + dimension +
+                    "; TMA takes 1 to 256: use several copies");
+    }
+    if (i == 0) continue;
+    const int64_t pitch = tensor.pitch[i - 1];
+    if (pitch % kPitchMultiple != 0 || pitch < 0 || pitch >= kPitchLimit) {
+      return broken("the pitch of " + dimension + " is " + std::to_string(pitch) +
+                    " bytes; TMA takes multiples of 16 below 2^40: pad the rows");
+    }
+    if (i == 1 && pitch < tensor.size[0] * bytes) {
+      return broken("the pitch of dimension 1 is " + std::to_string(pitch) +
+                    " bytes, less than a row of " + std::to_string(tensor.size[0] * bytes));
+    }
+  }
+  const int64_t row = box[0] * bytes;
+  if (row % kPitchMultiple != 0) {
+    return broken("a row of the box has " + std::to_string(row) +
+                  " bytes; TMA takes multiples of 16");
+  }
+  if (swizzle != Swizzle::kNone && row != swizzle_row_bytes(swizzle)) {
+    return broken("a row of the box has " + std::to_string(row) + " bytes; this swizzle is for " +
+                  std::to_string(swizzle_row_bytes(swizzle)) + ": make the box as wide");
+  }
+  return {};
+}
+
+Status make_tensor_map(CUtensorMap* map, const GlobalTensor& tensor, const int (&box)[3],
+                       Swizzle swizzle) {
+  const Status status = check_tensor_map(tensor, box, swizzle);
+  return status.ok() ? encode(map, tensor, box, swizzle) : status;
 }
 
 bool tma_can_store(const MatmulArguments& args) {

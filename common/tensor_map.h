@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 #include <matmul.h>
 #include <status.h>
+#include <swizzle.h>
 
 #include <cstdint>
 
@@ -33,6 +34,22 @@ Status check_tensor_map(const GlobalMatrix& matrix, int box_rows, int box_column
 // Checks, then encodes a map with the 128-byte swizzle: boxes are 64 columns wide, elements outside
 // the matrix are read as zero. Cheap (no device work); the map is passed to the kernel by value.
 Status make_tensor_map(CUtensorMap* map, const GlobalMatrix& matrix, int box_rows, int box_columns);
+
+// A tensor of one to three dimensions in device memory, that of neighbours first.
+struct GlobalTensor {
+  const char* name;  // in messages
+  const void* base;
+  CUtensorMapDataType type;
+  int dimensions;
+  int64_t size[3];  // elements
+  int64_t pitch[2];  // bytes from one element to the next along the second and the third dimension
+};
+
+// The same for tensors, boxes of so many elements in each dimension, and any swizzle: with one, a
+// box is as wide as a row of its pattern.
+Status check_tensor_map(const GlobalTensor& tensor, const int (&box)[3], Swizzle swizzle);
+Status make_tensor_map(CUtensorMap* map, const GlobalTensor& tensor, const int (&box)[3],
+                       Swizzle swizzle);
 
 // True if TMA can store to C; otherwise threads have to. Besides the rules for every matrix: TMA
 // writes whole units of 16 bytes, and where a row of C ends inside one it overwrites what follows

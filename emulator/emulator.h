@@ -81,6 +81,7 @@ enum class Check {
   kMissingBulkCommit,
   kStoreBufferReused,
   kStoreNotWaitedFor,
+  kMissingCopyCommit,
   kMisaligned,
   kTensorMap,
   kSharedMemorySize,

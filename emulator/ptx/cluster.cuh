@@ -28,7 +28,7 @@ inline void mbarrier_wait_parity_cluster(MBarrier* barrier, uint32_t parity,
 inline void cp_async_bulk_tensor_2d_multicast(void* destination, const CUtensorMap* map, int column,
                                               int row, MBarrier* full, uint16_t blocks,
                                               SourceLine where = SourceLine::current()) {
-  emulator::tma_load_2d_multicast(destination, map, column, row, full, blocks, where);
+  emulator::tma_load_multicast(destination, map, {column, row}, full, blocks, where);
 }
 
 }  // namespace ptx

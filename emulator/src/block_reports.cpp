@@ -42,9 +42,11 @@ void misaligned(const Thread& thread, const char* what, uint32_t offset, uint32_
      std::string(what) + " begins " + number(offset % alignment) + " bytes past a multiple of " +
          number(alignment) + " (shared byte " + hexadecimal(offset) + ")",
      where)
-      .why(alignment == 1024 ? "the 128-byte swizzle repeats every 1024 bytes of address: TMA and "
-                               "WGMMA would disagree on where elements lie"
-                             : "the hardware faults on such an address")
+      .why(alignment > 128 ? "the " + number(alignment / 8) + "-byte swizzle repeats every " +
+                                 number(alignment) +
+                                 " bytes of address: TMA and WGMMA would disagree on where "
+                                 "elements lie"
+                           : "the hardware faults on such an address")
       .fix("declare it alignas(" + number(alignment) +
            "), and keep the steps between tiles multiples of " + number(alignment))
       .stop();

@@ -50,6 +50,8 @@ const char* check_name(Check check) {
       return "store buffer reused before it was read";
     case Check::kStoreNotWaitedFor:
       return "TMA stores never waited for";
+    case Check::kMissingCopyCommit:
+      return "missing cp.async.commit_group";
     case Check::kMisaligned:
       return "misaligned address";
     case Check::kTensorMap:

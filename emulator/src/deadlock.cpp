@@ -31,6 +31,8 @@ std::string waits_for(const Thread& thread) {
       return "waits for the other lanes of its warp";
     case WaitKind::kBulkGroup:
       return "waits for its bulk-groups";
+    case WaitKind::kCopies:
+      return "waits for its cp.async groups";
     case WaitKind::kRegisters:
       return "waits for " + number(wait.id) + " registers per thread";
     case WaitKind::kNone:

@@ -6,33 +6,56 @@
 
 namespace {
 
-// The rules of the driver (CUDA Driver API, cuTensorMapEncodeTiled) for what this project uses:
-// fp16, two dimensions, no interleave, no swizzle or that of 128 bytes.
+using emulator::kMostDimensions;
+
+// 0 for what is no type of a tensor.
+uint32_t element_bytes(CUtensorMapDataType type) {
+  switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+      return 1;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+      return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+    case CU_TENSOR_MAP_DATA_TYPE_INT32:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+      return 4;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+    case CU_TENSOR_MAP_DATA_TYPE_INT64:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+      return 8;
+  }
+  return 0;
+}
+
+// The rules of the driver (CUDA Driver API, cuTensorMapEncodeTiled), without interleave.
 bool is_valid(const CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, const void* base,
               const cuuint64_t* size, const cuuint64_t* pitch, const cuuint32_t* box,
               const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
               CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
               CUtensorMapFloatOOBfill fill) {
-  constexpr uint64_t kElementBytes = 2;
   constexpr uint64_t kSizeLimit = uint64_t{1} << 32;
   constexpr uint64_t kPitchLimit = uint64_t{1} << 40;
   constexpr uint32_t kBoxLimit = 256;
-  constexpr uint32_t kSwizzleBytes = 128;
+  const uint64_t bytes = element_bytes(type);
   if (map == nullptr || reinterpret_cast<uintptr_t>(map) % 64 != 0) return false;
-  if (type != CU_TENSOR_MAP_DATA_TYPE_FLOAT16 || rank != 2) return false;
+  if (bytes == 0 || rank < 1 || rank > kMostDimensions) return false;
   if (base == nullptr || reinterpret_cast<uintptr_t>(base) % 16 != 0) return false;
-  for (int i = 0; i < 2; ++i) {
+  for (cuuint32_t i = 0; i < rank; ++i) {
     if (size[i] < 1 || size[i] > kSizeLimit) return false;
     if (box[i] < 1 || box[i] > kBoxLimit) return false;
     if (element_strides[i] != 1) return false;  // the driver takes up to 8; no kernel here does
   }
-  if (pitch[0] % 16 != 0 || pitch[0] >= kPitchLimit) return false;
-  if (pitch[0] < size[0] * kElementBytes) return false;
-  if (box[0] * kElementBytes % 16 != 0) return false;
+  for (cuuint32_t i = 0; i + 1 < rank; ++i) {
+    if (pitch[i] % 16 != 0 || pitch[i] >= kPitchLimit) return false;
+  }
+  if (rank > 1 && pitch[0] < size[0] * bytes) return false;
+  if (box[0] * bytes % 16 != 0) return false;
   if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return false;
-  if (swizzle == CU_TENSOR_MAP_SWIZZLE_128B) {
-    if (box[0] * kElementBytes > kSwizzleBytes) return false;
-  } else if (swizzle != CU_TENSOR_MAP_SWIZZLE_NONE) {
+  if (swizzle < CU_TENSOR_MAP_SWIZZLE_NONE || swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return false;
+  const auto mode = static_cast<emulator::SwizzleMode>(swizzle);
+  if (swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && box[0] * bytes > emulator::swizzle_bytes(mode)) {
     return false;
   }
   if (promotion < 0 || promotion > 3) return false;
@@ -53,12 +76,15 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   emulator::EncodedMap content = {};
   content.magic = emulator::kEncodedMapMagic;
   content.base = reinterpret_cast<uint64_t>(base);
-  content.columns = size[0];
-  content.rows = size[1];
-  content.pitch = pitch[0];
-  content.box_columns = box[0];
-  content.box_rows = box[1];
-  content.swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
+  for (cuuint32_t i = 0; i < kMostDimensions; ++i) {
+    content.size[i] = i < rank ? size[i] : 1;
+    content.box[i] = static_cast<uint16_t>(i < rank ? box[i] : 1);
+    if (i + 1 < rank) content.pitch[i] = pitch[i];
+  }
+  content.rank = static_cast<uint8_t>(rank);
+  content.type = static_cast<uint8_t>(type);
+  content.element_bytes = static_cast<uint8_t>(element_bytes(type));
+  content.swizzle = static_cast<emulator::SwizzleMode>(swizzle);
   *map = {};
   std::memcpy(map->opaque, &content, sizeof(content));
   return CUDA_SUCCESS;

@@ -201,14 +201,46 @@ void stmatrix_x4(void* row, const uint32_t (&matrices)[4], SourceLine where) {
 void fence_proxy_async(SourceLine where) {
   if (Thread* thread = enter("fence.proxy.async", where)) {
     thread->fenced_writes = thread->warp->writes;
+    thread->copies.fenced = thread->copies.waited;
   }
 }
 
-void tma_store_2d(const CUtensorMap* map, int column, int row, const void* source,
-                  SourceLine where) {
+void tma_load(void* destination, const CUtensorMap* map, const Coordinates& first, MBarrier* full,
+              SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk.tensor", where);
+  if (thread == nullptr) return;
+  thread->block->tma.load(*thread, destination, map, first, full, 1u << thread->block->rank, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void tma_store(const CUtensorMap* map, const Coordinates& first, const void* source,
+               SourceLine where) {
   Thread* const thread = enter("cp.async.bulk.tensor (store)", where);
   if (thread == nullptr) return;
-  thread->block->tma.store(*thread, map, column, row, source, where);
+  thread->block->tma.store(*thread, map, first, source, false, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void tma_add(const CUtensorMap* map, const Coordinates& first, const void* source,
+             SourceLine where) {
+  Thread* const thread = enter("cp.reduce.async.bulk.tensor", where);
+  if (thread == nullptr) return;
+  thread->block->tma.store(*thread, map, first, source, true, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void bulk_load(void* destination, const void* source, uint32_t bytes, MBarrier* full,
+               SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk", where);
+  if (thread == nullptr) return;
+  thread->block->tma.load_neighbours(*thread, destination, source, bytes, full, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void bulk_store(void* destination, const void* source, uint32_t bytes, SourceLine where) {
+  Thread* const thread = enter("cp.async.bulk (store)", where);
+  if (thread == nullptr) return;
+  thread->block->tma.store_neighbours(*thread, destination, source, bytes, where);
   thread->scheduler().maybe_yield(*thread);
 }
 
@@ -224,13 +256,13 @@ void bulk_wait_group_read(int pending, SourceLine where) {
   }
 }
 
-void tma_load_2d_multicast(void* destination, const CUtensorMap* map, int column, int row,
-                           MBarrier* full, uint16_t blocks, SourceLine where) {
+void tma_load_multicast(void* destination, const CUtensorMap* map, const Coordinates& first,
+                        MBarrier* full, uint16_t blocks, SourceLine where) {
   Thread* const thread = enter("cp.async.bulk.tensor (multicast)", where);
   if (thread == nullptr) return;
   const auto ranks = static_cast<uint32_t>(thread->cluster().blocks.size());
   if (blocks >> ranks != 0) report::no_such_rank(*thread, ranks, where);
-  thread->block->tma.load(*thread, destination, map, column, row, full, blocks, where);
+  thread->block->tma.load(*thread, destination, map, first, full, blocks, where);
   thread->scheduler().maybe_yield(*thread);
 }
 
@@ -241,16 +273,76 @@ void mbarrier_arrive_remote(MBarrier* barrier, uint32_t rank, SourceLine where) 
   thread->scheduler().maybe_yield(*thread);
 }
 
-void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
+void wgmma(float* registers, int columns, uint64_t a, uint64_t b, bool accumulate, unsigned kind,
            SourceLine where) {
   if (Thread* thread = enter("wgmma.mma_async", where)) {
-    tensor_core(*thread, where).issue(*thread, registers, columns, a, b, accumulate, where);
+    tensor_core(*thread, where)
+        .issue(*thread, registers, nullptr, {columns, a, b, accumulate, kind}, where);
+  }
+}
+
+void wgmma(float* registers, int columns, const uint32_t* a, uint64_t b, bool accumulate,
+           unsigned kind, SourceLine where) {
+  if (Thread* thread = enter("wgmma.mma_async", where)) {
+    tensor_core(*thread, where)
+        .issue(*thread, registers, a, {columns, 0, b, accumulate, kind | kWgmmaAInRegisters},
+               where);
   }
 }
 
 void wgmma_wait_group(int pending, SourceLine where) {
   if (Thread* thread = enter("wgmma.wait_group", where)) {
     tensor_core(*thread, where).wait(*thread, pending, where);
+  }
+}
+
+// --- cp_async.cuh ---
+
+void cp_async(void* destination, const void* source, uint32_t bytes, uint32_t source_bytes,
+              SourceLine where) {
+  Thread* const thread = enter("cp.async", where);
+  if (thread == nullptr) return;
+  thread->block->copies.copy(*thread, destination, source, bytes, source_bytes, where);
+}
+
+void cp_async_commit_group(SourceLine where) {
+  Thread* const thread = enter("cp.async.commit_group", where);
+  if (thread == nullptr) return;
+  thread->block->copies.commit_group(*thread);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+void cp_async_wait_group(int pending, SourceLine where) {
+  if (Thread* thread = enter("cp.async.wait_group", where)) {
+    thread->block->copies.wait_group(*thread, pending, where);
+  }
+}
+
+void cp_async_wait_all(SourceLine where) {
+  if (Thread* thread = enter("cp.async.wait_all", where)) {
+    thread->block->copies.wait_all(*thread, where);
+  }
+}
+
+void cp_async_mbarrier_arrive_noinc(MBarrier* barrier, SourceLine where) {
+  Thread* const thread = enter("cp.async.mbarrier.arrive.noinc", where);
+  if (thread == nullptr) return;
+  thread->block->copies.arrive_when_landed(*thread, barrier, where);
+  thread->scheduler().maybe_yield(*thread);
+}
+
+// --- ldmatrix.cuh, mma.cuh ---
+
+void ldmatrix(uint32_t* registers, int count, bool transposed, const void* row, SourceLine where) {
+  if (Thread* thread = enter("ldmatrix", where)) {
+    load_matrices(*thread, registers, count, transposed, row, where);
+  }
+}
+
+void mma_m16n8k16(float* d, const uint32_t* a, const uint32_t* b, const float* c, bool bf16,
+                  SourceLine where) {
+  if (Thread* thread = enter("mma.sync", where)) {
+    multiply_m16n8k16(*thread, d, a, b, c, bf16, where);
   }
 }
 
@@ -332,11 +424,7 @@ void mbarrier_wait_parity(MBarrier* barrier, uint32_t parity, SourceLine where) 
 
 void cp_async_bulk_tensor_2d(void* destination, const CUtensorMap* map, int column, int row,
                              MBarrier* full, SourceLine where) {
-  Thread* const thread = enter("cp.async.bulk.tensor", where);
-  if (thread == nullptr) return;
-  thread->block->tma.load(*thread, destination, map, column, row, full, 1u << thread->block->rank,
-                          where);
-  thread->scheduler().maybe_yield(*thread);
+  emulator::tma_load(destination, map, {column, row}, full, where);
 }
 
 // --- warpgroup.cuh ---
@@ -436,11 +524,11 @@ void wgmma_commit_group(SourceLine where) {
 }
 
 void wgmma_m64n128k16(float (&d)[64], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
-  emulator::wgmma(d, 128, a, b, accumulate, where);
+  emulator::wgmma(d, 128, a, b, accumulate, emulator::kWgmmaF16, where);
 }
 
 void wgmma_m64n256k16(float (&d)[128], uint64_t a, uint64_t b, bool accumulate, SourceLine where) {
-  emulator::wgmma(d, 256, a, b, accumulate, where);
+  emulator::wgmma(d, 256, a, b, accumulate, emulator::kWgmmaF16, where);
 }
 
 // --- cluster.cuh ---

@@ -46,6 +46,11 @@ void publish(const Thread& thread, VectorClock* clock) {
     clock->learn(warp.fenced, static_cast<uint32_t>(fenced));
   }
   if (warp.signals > 0) clock->learn(warp.signalled, warp.signals);
+  if (warp.reads > 0) clock->learn(warp.read, warp.reads);
+  if (thread.copies.waited > 0) {
+    clock->learn(thread.copies.component, static_cast<uint32_t>(thread.copies.waited));
+    clock->learn(thread.copies.fenced_component, static_cast<uint32_t>(thread.copies.fenced));
+  }
 }
 
 uint32_t known(const Thread& thread, Component component) {
@@ -59,6 +64,13 @@ uint32_t known(const Thread& thread, Component component) {
   if (thread.bulk.component == component) {
     return std::max(told, static_cast<uint32_t>(thread.bulk.waited));
   }
+  if (thread.copies.component == component && component != kNoComponent) {
+    return std::max(told, static_cast<uint32_t>(thread.copies.waited));
+  }
+  if (thread.copies.fenced_component == component && component != kNoComponent) {
+    return std::max(told, static_cast<uint32_t>(thread.copies.fenced));
+  }
+  if (thread.warp->read == component && component != kNoComponent) return thread.warp->reads;
   if (thread.warp->written == component && component != kNoComponent) return thread.warp->writes;
   if (thread.warp->fenced == component && component != kNoComponent) {
     publish(thread, &own);
@@ -90,7 +102,13 @@ bool Warp::join(Thread& thread, const char* instruction, SourceLine where) {
 }
 
 void Warp::meet(Thread& thread, const char* instruction, SourceLine where) {
+  meet(thread, instruction, where, [] {});
+}
+
+void Warp::meet(Thread& thread, const char* instruction, SourceLine where,
+                const std::function<void()>& together) {
   if (join(thread, instruction, where)) {
+    together();
     for (Thread* lane : lanes) {
       if (lane->wait.kind == WaitKind::kWarp) thread.scheduler().wake(*lane);
     }
@@ -182,9 +200,8 @@ void Block::check_everything_known(Thread& last) {
   for (const Thread& thread : threads) publish(thread, &told);
   for (const Region& region : memory.regions(0, memory.size())) {
     const Access& write = region.write;
-    if (write.kind == AccessKind::kTmaLoad && told[write.component] < write.value) {
-      report::loads_in_flight(last, write.where);
-    }
+    const bool copied = write.kind == AccessKind::kTmaLoad || write.kind == AccessKind::kCopy;
+    if (copied && told[write.component] < write.value) report::loads_in_flight(last, write.where);
   }
   for (const RemoteSignal& signal : remote_signals) {
     if (told[signal.barrier->component] >= phase_known(signal.phase)) continue;

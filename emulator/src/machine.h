@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "cp_async.h"
 #include "fiber.h"
 #include "mbarrier.h"
 #include "register_pool.h"
@@ -20,6 +21,7 @@
 #include "trace.h"
 #include "vector_clock.h"
 #include "warp_exchange.h"
+#include "warp_matrix.h"
 
 namespace emulator {
 
@@ -41,6 +43,7 @@ enum class WaitKind {
   kClusterBarrier,
   kWarp,  // for the other lanes
   kBulkGroup,
+  kCopies,  // cp.async
   kRegisters,
 };
 
@@ -76,6 +79,8 @@ struct Thread {
   uint32_t exchanged[2] = {};  // what it brings to a shuffle, and brought to the one before
   WgmmaProgress wgmma;
   BulkProgress bulk;
+  CopyProgress copies;
+  MatrixExchange exchange;
 
   int warp_group() const { return index / kWarpGroupThreads; }
   Cluster& cluster() const;
@@ -108,6 +113,10 @@ struct Warp {
   Component fenced = kNoComponent;
   uint32_t writes = 0;
 
+  // Its reads by ldmatrix.
+  Component read = kNoComponent;
+  uint32_t reads = 0;
+
   // Signals to other blocks' barriers.
   Component signalled = kNoComponent;
   uint32_t signals = 0;
@@ -117,6 +126,9 @@ struct Warp {
   bool join(Thread& thread, const char* instruction, SourceLine where);
   // The same, and waits for the others.
   void meet(Thread& thread, const char* instruction, SourceLine where);
+  // The same; the last lane does `together` before any of them goes on.
+  void meet(Thread& thread, const char* instruction, SourceLine where,
+            const std::function<void()>& together);
   // Reports a lane that leaves while the others count on it.
   void check_leaving(Thread& thread);
 };
@@ -141,6 +153,7 @@ class Block {
   SharedMemory memory;
   MBarrierTable barriers;
   TmaUnit tma;
+  CopyUnit copies;
   std::vector<std::unique_ptr<TensorCore>> tensor_cores;  // one per warp group
   std::vector<ThreadBarrier> named_barriers;
   RegisterPool registers;

@@ -40,6 +40,25 @@ EMULATOR_INLINE void to_float(const uint16_t* from, float* to) {
   std::memcpy(to, &result, sizeof(result));
 }
 
+// bf16 to fp32: the upper half.
+template <int kLanes>
+EMULATOR_INLINE void widen(const uint16_t* from, float* to) {
+  using Words = typename Vector<kLanes>::Words;
+  typename Vector<kLanes>::Halves halves;
+  std::memcpy(&halves, from, sizeof(halves));
+  const Words bits = __builtin_convertvector(halves, Words) << 16;
+  std::memcpy(to, &bits, sizeof(bits));
+}
+
+template <int kLanes>
+EMULATOR_INLINE void convert(const uint16_t* from, float* to, bool bf16) {
+  if (bf16) {
+    widen<kLanes>(from, to);
+  } else {
+    to_float<kLanes>(from, to);
+  }
+}
+
 // Four rows of d in kVectors vectors of columns.
 template <int kLanes, int kVectors>
 EMULATOR_INLINE void multiply_block(float* d, int columns, const float* a, const float* b,
@@ -68,13 +87,13 @@ EMULATOR_INLINE void multiply_block(float* d, int columns, const float* a, const
 
 template <int kLanes, int kVectors>
 EMULATOR_INLINE void multiply(float* d, const uint16_t* a, const uint16_t* b, int columns,
-                              bool accumulate) {
+                              bool accumulate, bool bf16) {
   alignas(64) static thread_local float left[kRows * kDepth];
   alignas(64) static thread_local float right[kDepth * kMostColumns];  // transposed
-  for (int i = 0; i < kRows * kDepth; i += 8) to_float<8>(a + i, left + i);
+  for (int i = 0; i < kRows * kDepth; i += 8) convert<8>(a + i, left + i, bf16);
   for (int column = 0; column < columns; ++column) {
     float row[kDepth];
-    for (int k = 0; k < kDepth; k += 8) to_float<8>(b + column * kDepth + k, row + k);
+    for (int k = 0; k < kDepth; k += 8) convert<8>(b + column * kDepth + k, row + k, bf16);
     for (int k = 0; k < kDepth; ++k) right[k * columns + column] = row[k];
   }
   int column = 0;
@@ -92,22 +111,22 @@ EMULATOR_INLINE void multiply(float* d, const uint16_t* a, const uint16_t* b, in
   }
 }
 
-void multiply_anywhere(float* d, const uint16_t* a, const uint16_t* b, int columns,
-                       bool accumulate) {
-  multiply<4, 2>(d, a, b, columns, accumulate);
+void multiply_anywhere(float* d, const uint16_t* a, const uint16_t* b, int columns, bool accumulate,
+                       bool bf16) {
+  multiply<4, 2>(d, a, b, columns, accumulate, bf16);
 }
 
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) void multiply_avx2(float* d, const uint16_t* a,
                                                        const uint16_t* b, int columns,
-                                                       bool accumulate) {
-  multiply<8, 2>(d, a, b, columns, accumulate);
+                                                       bool accumulate, bool bf16) {
+  multiply<8, 2>(d, a, b, columns, accumulate, bf16);
 }
 
 __attribute__((target("avx512f"))) void multiply_avx512(float* d, const uint16_t* a,
                                                         const uint16_t* b, int columns,
-                                                        bool accumulate) {
-  multiply<16, 4>(d, a, b, columns, accumulate);
+                                                        bool accumulate, bool bf16) {
+  multiply<16, 4>(d, a, b, columns, accumulate, bf16);
 }
 
 #endif
@@ -126,9 +145,10 @@ std::vector<MatrixProduct> matrix_products() {
   return products;
 }
 
-void multiply_m64k16(float* d, const uint16_t* a, const uint16_t* b, int columns, bool accumulate) {
+void multiply_m64k16(float* d, const uint16_t* a, const uint16_t* b, int columns, bool accumulate,
+                     bool bf16) {
   static const MatrixProduct fastest = matrix_products().front();
-  fastest.multiply(d, a, b, columns, accumulate);
+  fastest.multiply(d, a, b, columns, accumulate, bf16);
 }
 
 }  // namespace emulator

@@ -192,6 +192,12 @@ void MBarrierTable::arrive(Thread& thread, MBarrier* address, uint32_t announced
   barrier.arrive(knowledge, announced_bytes);
 }
 
+Barrier& MBarrierTable::find_for_arrival(Thread& thread, MBarrier* address, SourceLine where) {
+  Barrier& barrier = find(thread, address, where);
+  check_phase_has_begun(thread, barrier, where);
+  return barrier;
+}
+
 void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t rank,
                                   SourceLine where) {
   if (rank == static_cast<uint32_t>(thread.block->rank)) {

@@ -62,6 +62,8 @@ class MBarrierTable {
   void arrive(Thread& thread, MBarrier* address, uint32_t announced_bytes, SourceLine where);
   // An arrival at the barrier at the same offset in another block of the cluster.
   void arrive_remote(Thread& thread, MBarrier* address, uint32_t rank, SourceLine where);
+  // The barrier at `address`, at which the thread arrives once its copies have landed.
+  Barrier& find_for_arrival(Thread& thread, MBarrier* address, SourceLine where);
   void wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where);
   bool try_wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where);
 

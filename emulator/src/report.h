@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "encoded_map.h"
+#include "operand.h"
+
 namespace emulator {
 
 class Block;
@@ -15,6 +18,7 @@ class Cluster;
 struct Access;
 struct Accumulator;
 struct Barrier;
+struct LentFragment;
 struct LoadedBox;
 struct Region;
 struct Thread;
@@ -57,6 +61,11 @@ namespace report {
                                         SourceLine where);
 [[noreturn]] void misaligned_map(const Thread& thread, const void* map, SourceLine where);
 [[noreturn]] void not_a_tensor_map(const Thread& thread, SourceLine where);
+[[noreturn]] void wrong_rank(const Thread& thread, int dimensions, int coordinates,
+                             SourceLine where);
+[[noreturn]] void cannot_add(const Thread& thread, int type, SourceLine where);
+[[noreturn]] void bulk_size(const Thread& thread, uint32_t bytes, SourceLine where);
+[[noreturn]] void misaligned_global(const Thread& thread, const void* address, SourceLine where);
 [[noreturn]] void box_too_large(const Thread& thread, uint32_t offset, uint32_t bytes,
                                 SourceLine where);
 [[noreturn]] void stored_before_written(const Thread& thread, const Region& region,
@@ -66,6 +75,21 @@ namespace report {
 [[noreturn]] void store_buffer_reused(const Thread& thread, const Access& read, SourceLine where);
 [[noreturn]] void written_too_early(const Thread& thread, const Access& access, SourceLine where);
 [[noreturn]] void store_not_waited_for(const Thread& thread);
+
+// --- cp.async and ldmatrix (cp_async_reports.cpp) ---
+
+[[noreturn]] void copy_source_misaligned(const Thread& thread, const void* source, uint32_t bytes,
+                                         SourceLine where);
+[[noreturn]] void copy_source_too_long(const Thread& thread, uint32_t source_bytes, uint32_t bytes,
+                                       SourceLine where);
+[[noreturn]] void copied_while_read(const Thread& thread, const Region& region, const Access& read,
+                                    SourceLine where);
+[[noreturn]] void copied_in_flight(const Thread& thread, const Region& region, SourceLine where);
+[[noreturn]] void missing_copy_commit(const Thread& thread, uint64_t count, SourceLine where);
+[[noreturn]] void row_read_before_full(const Thread& thread, const Region& region,
+                                       SourceLine where);
+[[noreturn]] void row_is_poison(const Thread& thread, uint32_t offset, bool in_flight,
+                                SourceLine where);
 
 // --- WGMMA (tensor_core_reports.cpp) ---
 
@@ -86,15 +110,21 @@ namespace report {
                                       SourceLine where);
 [[noreturn]] void missing_commit(const Thread& thread, uint64_t count, SourceLine where);
 [[noreturn]] void missing_final_wait(const Thread& thread, uint64_t number);
-[[noreturn]] void descriptor_layout(const Thread& thread, char operand, uint32_t layout,
-                                    uint32_t base_offset, SourceLine where);
+[[noreturn]] void descriptor_base_offset(const Thread& thread, char operand, uint32_t base_offset,
+                                         SourceLine where);
 [[noreturn]] void descriptor_out_of_memory(const Thread& thread, char operand, uint32_t start,
-                                           SourceLine where);
-[[noreturn]] void descriptor_off_the_pattern(const Thread& thread, char operand, uint32_t start,
-                                             SourceLine where);
+                                           const Operand::Range& range, SourceLine where);
+[[noreturn]] void descriptor_off_the_pattern(const Thread& thread, char name,
+                                             const Operand& operand, SourceLine where);
+[[noreturn]] void descriptor_strides(const Thread& thread, char name, const Operand& operand,
+                                     SourceLine where);
+[[noreturn]] void fragment_written_after_fence(const Thread& thread, uint64_t number,
+                                               SourceLine where);
+[[noreturn]] void fragment_touched(const Thread& thread, int index, const LentFragment& lent,
+                                   SourceLine where);
 [[noreturn]] void descriptor_across_tiles(const Thread& thread, char operand, const Region& first,
                                           const Region& second, SourceLine where);
-[[noreturn]] void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle,
+[[noreturn]] void swizzles_differ(const Thread& thread, char operand, SwizzleMode swizzle,
                                   const Region& region, SourceLine where);
 [[noreturn]] void operands_differ(const Thread& thread, uint64_t number, SourceLine other,
                                   SourceLine where);

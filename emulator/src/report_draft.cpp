@@ -82,7 +82,8 @@ std::string size_of(const LoadedBox& box) {
 }
 
 std::string reader(const Access& read) {
-  if (read.kind != AccessKind::kWgmma) return "a TMA store";
+  if (read.kind == AccessKind::kTmaStore) return "a TMA store";
+  if (read.kind == AccessKind::kLoadMatrix) return "an ldmatrix";
   return "WGMMA " + number(read.number) + " of warp group " + number(read.warp_group);
 }
 

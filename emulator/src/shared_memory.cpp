@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace emulator {
 namespace {
@@ -63,6 +64,30 @@ size_t SharedMemory::cut(uint32_t offset) {
   regions_[i].begin = offset;
   regions_.insert(regions_.begin() + static_cast<std::ptrdiff_t>(i), std::move(first));
   return i + 1;
+}
+
+void SharedMemory::split(uint32_t offset) {
+  constexpr uint32_t kSplit = 1024;
+  const auto found =
+      std::upper_bound(regions_.begin(), regions_.end(), offset,
+                       [](uint32_t byte, const Region& region) { return byte < region.end; });
+  const uint32_t begin = std::max(found->begin, offset / kSplit * kSplit);
+  const uint32_t end = std::min(found->end, offset / kSplit * kSplit + kSplit);
+  if (end - begin <= 2 * kChunk) return;
+  const size_t first = cut(begin);
+  cut(end);
+  std::vector<Region> pieces;
+  for (uint32_t byte = begin; byte < end;) {
+    Region piece = regions_[first];
+    piece.begin = byte;
+    byte = std::min(end, (byte / kChunk + 1) * kChunk);
+    piece.end = byte;
+    pieces.push_back(std::move(piece));
+  }
+  regions_[first] = pieces.back();
+  pieces.pop_back();
+  regions_.insert(regions_.begin() + static_cast<std::ptrdiff_t>(first),
+                  std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));
 }
 
 SharedMemory::Range SharedMemory::regions(uint32_t begin, uint32_t end) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "encoded_map.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -20,16 +21,18 @@ constexpr size_t kSharedLimit = 227 * 1024;
 
 struct Barrier;
 
-enum class AccessKind { kNone, kTmaLoad, kStoreMatrix, kWgmma, kTmaStore };
+enum class AccessKind { kNone, kTmaLoad, kStoreMatrix, kWgmma, kTmaStore, kCopy, kLoadMatrix };
 
 // Where a TMA load puts its box, and how.
 struct LoadedBox {
   uint32_t begin = 0;
   uint32_t rows = 0;
-  uint32_t columns = 0;  // of fp16
-  uint32_t swizzle = 0;  // 0 or 128 bytes
+  uint32_t columns = 0;
+  uint32_t element_bytes = 0;
+  SwizzleMode swizzle = SwizzleMode::kNone;
+  bool has_map = false;  // else nobody has said how its chunks lie
 
-  uint32_t bytes() const { return rows * columns * 2; }
+  uint32_t bytes() const { return rows * columns * element_bytes; }
 };
 
 // One access by an asynchronous agent. Whoever's clock has reached `value` in `component` has been
@@ -44,7 +47,7 @@ struct Access {
                         // others: counted from 1
   int warp_group = 0;  // kWgmma
   LoadedBox box = {};  // kTmaLoad
-  Component fenced = kNoComponent;  // kStoreMatrix: complete for the asynchronous proxy, too
+  Component fenced = kNoComponent;  // kStoreMatrix, kCopy: complete for the asynchronous proxy, too
 };
 
 // A run of bytes that were written and read alike.
@@ -88,6 +91,9 @@ class SharedMemory {
   // Makes [begin, end) one region, just written.
   void record_write(uint32_t begin, uint32_t end, const Access& write);
   static void record_read(Region* region, const Access& read);
+  // Cuts what lies around `offset` into regions of 16 bytes at once, where it is one region: small
+  // writes would cut it one by one, and each time move all that follows.
+  void split(uint32_t offset);
 
  private:
   static constexpr uint32_t kChunk = 16;

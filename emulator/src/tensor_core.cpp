@@ -12,32 +12,7 @@ namespace emulator {
 namespace {
 
 constexpr int kRows = 64;  // of every product
-constexpr int kDepth = 16;  // elements along K
-constexpr uint32_t kRowBytes = 128;  // of an operand tile
-constexpr uint32_t kPatternRows = 8;
 constexpr uint32_t kChunk = 16;
-constexpr uint32_t kSwizzleBytes = 128;  // the one layout that check_descriptor() lets pass
-
-// PTX ISA, "Matrix Descriptor Format".
-struct Descriptor {
-  uint32_t start;
-  uint32_t stride;
-  uint32_t base_offset;
-  uint32_t layout;
-
-  explicit Descriptor(uint64_t bits)
-      : start(static_cast<uint32_t>(bits & 0x3fff) << 4),
-        stride(static_cast<uint32_t>(bits >> 32 & 0x3fff) << 4),
-        base_offset(static_cast<uint32_t>(bits >> 49 & 7)),
-        layout(static_cast<uint32_t>(bits >> 62)) {}
-
-  // The bytes of shared memory that hold the operand's rows, as an offset.
-  uint32_t begin() const { return start / kRowBytes * kRowBytes - kSharedBase; }
-  uint32_t end(int rows) const {
-    return begin() + (static_cast<uint32_t>(rows) - 1) / kPatternRows * stride +
-           kPatternRows * kRowBytes;
-  }
-};
 
 // A thread's part of a tile: registers 4j and 4j + 1 lie at 8j in `upper`, 4j + 2 and 4j + 3 at 8j
 // in `lower`. PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16".
@@ -71,6 +46,12 @@ void load(const float* tile, int thread, int columns, float* registers) {
     std::memcpy(registers + i, from.upper + 2 * i, 2 * sizeof(float));
     std::memcpy(registers + i + 2, from.lower + 2 * i, 2 * sizeof(float));
   }
+}
+
+// A's registers need not exist any more, either.
+__attribute__((no_sanitize("address"))) void read_fragment(const uint32_t* registers,
+                                                           uint32_t* values) {
+  for (int i = 0; i < 4; ++i) values[i] = static_cast<const volatile uint32_t*>(registers)[i];
 }
 
 // The first register that differs from its place in the tile.
@@ -114,7 +95,9 @@ void TensorCore::fence(Thread& thread, SourceLine where) {
   WgmmaProgress& progress = thread.wgmma;
   progress.fenced = true;
   progress.at_fence = {};
-  if (progress.new_accumulators) save_stack(thread, &progress.at_fence);
+  if (progress.new_accumulators || progress.lends_fragments) {
+    save_stack(thread, &progress.at_fence);
+  }
   progress.new_accumulators = progress.accumulators.empty();
   const int index = thread.index % kWarpGroupThreads;
   for (size_t i = 0; i < progress.accumulators.size(); ++i) {
@@ -240,28 +223,24 @@ void check_use(Thread& thread, uint32_t bits, SourceLine where) {
   }
 }
 
-void TensorCore::check_descriptor(Thread& thread, uint64_t bits, int rows, char operand,
+void TensorCore::check_descriptor(Thread& thread, const Operand& operand, char name,
                                   SourceLine where) {
-  const Descriptor descriptor(bits);
-  if (descriptor.layout != 1 || descriptor.base_offset != 0) {
-    report::descriptor_layout(thread, operand, descriptor.layout, descriptor.base_offset, where);
+  if (operand.has_base_offset()) {
+    report::descriptor_base_offset(thread, name, operand.base_offset, where);
   }
-  if (descriptor.start < kSharedBase || descriptor.begin() >= block_.memory.size() ||
-      descriptor.end(rows) > block_.memory.size()) {
-    report::descriptor_out_of_memory(thread, operand, descriptor.start, where);
+  for (const Operand::Range& range : operand.ranges()) {
+    if (range.begin < kSharedBase || range.end - kSharedBase > block_.memory.size()) {
+      report::descriptor_out_of_memory(thread, name, operand.start, range, where);
+    }
   }
-  const bool begins_a_row = descriptor.start % (kPatternRows * kRowBytes) < kRowBytes;
-  const bool ends_in_row = descriptor.start % kRowBytes + kDepth * 2 <= kRowBytes;
-  if (!begins_a_row || !ends_in_row) {
-    report::descriptor_off_the_pattern(thread, operand, descriptor.start, where);
-  }
+  if (operand.leaves_pattern()) report::descriptor_off_the_pattern(thread, name, operand, where);
+  if (operand.has_wrong_strides()) report::descriptor_strides(thread, name, operand, where);
 }
 
 // The calling warp must know that what the operand's rows hold has arrived; its reads are recorded,
 // so that whoever overwrites them must know that they are complete.
-void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char operand,
-                               uint64_t number, SourceLine where) {
-  const Descriptor descriptor(bits);
+void TensorCore::check_hazards(Thread& thread, const Operand& operand, char name, uint64_t number,
+                               SourceLine where) {
   Access read;
   read.kind = AccessKind::kWgmma;
   read.component = component_;
@@ -269,66 +248,133 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
   read.where = where;
   read.number = number;
   read.warp_group = warp_group_;
-  const SharedMemory::Range regions =
-      block_.memory.regions(descriptor.begin(), descriptor.end(rows));
-  const Region* previous = nullptr;
-  for (Region& region : regions) {
-    const Access& write = region.write;
-    if (write.kind == AccessKind::kTmaLoad && write.box.swizzle != kSwizzleBytes) {
-      report::swizzles_differ(thread, operand, kSwizzleBytes, region, where);
-    }
-    if (options().happens_before && write.kind != AccessKind::kNone) {
-      if (known(thread, write.component) < write.value) {
-        // Loads whose own phase has ended without them count in the next one, for which nothing is
-        // announced: the announcement is at fault, not the wait.
-        const Barrier* const full = write.barrier;
-        const bool unannounced = full != nullptr && write.number == full->phase &&
-                                 full->phase > 0 && full->announced == 0;
-        if (unannounced) {
-          report::too_few_bytes_expected(thread, *full, full->issued, 0, write.where);
-        }
-        report::read_before_full(thread, region, operand, number, where);
+  Access previous;
+  std::optional<uint32_t> previous_end;
+  for (const Operand::Range& range : operand.ranges()) {
+    for (Region& region :
+         block_.memory.regions(range.begin - kSharedBase, range.end - kSharedBase)) {
+      check_region(thread, operand, name, region, number, where);
+      // Half a tile that is there and half that is not, or two tiles of different phases.
+      const Access& write = region.write;
+      const bool loaded =
+          write.kind == AccessKind::kTmaLoad || previous.kind == AccessKind::kTmaLoad;
+      if (previous_end && loaded &&
+          (previous.component != write.component || previous.number != write.number)) {
+        Region before = region;
+        before.write = previous;
+        before.end = *previous_end;
+        before.begin = std::min(previous.box.begin, before.end);
+        report::descriptor_across_tiles(thread, name, before, region, where);
       }
-      if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {
-        report::missing_proxy_fence(thread, region, where);
-      }
+      previous = write;
+      previous_end = region.end;
+      SharedMemory::record_read(&region, read);
     }
-    // Half a tile that is there and half that is not, or two tiles of different phases.
-    const bool loaded = write.kind == AccessKind::kTmaLoad;
-    if (previous != nullptr && (loaded || previous->write.kind == AccessKind::kTmaLoad) &&
-        (previous->write.component != write.component || previous->write.number != write.number)) {
-      report::descriptor_across_tiles(thread, operand, *previous, region, where);
-    }
-    previous = &region;
-    SharedMemory::record_read(&region, read);
   }
 }
 
-void TensorCore::issue(Thread& thread, float* registers, int columns, uint64_t a, uint64_t b,
-                       bool accumulate, SourceLine where) {
+void TensorCore::check_region(Thread& thread, const Operand& operand, char name,
+                              const Region& region, uint64_t number, SourceLine where) {
+  const Access& write = region.write;
+  if (write.box.has_map && write.box.swizzle != operand.mode) {
+    report::swizzles_differ(thread, name, operand.mode, region, where);
+  }
+  if (!options().happens_before || write.kind == AccessKind::kNone) return;
+  if (known(thread, write.component) < write.value) {
+    // Loads whose own phase has ended without them count in the next one, for which nothing is
+    // announced: the announcement is at fault, not the wait.
+    const Barrier* const full = write.barrier;
+    const bool unannounced =
+        full != nullptr && write.number == full->phase && full->phase > 0 && full->announced == 0;
+    if (unannounced) {
+      report::too_few_bytes_expected(thread, *full, full->issued, 0, write.where);
+    }
+    report::read_before_full(thread, region, name, number, where);
+  }
+  if (write.fenced != kNoComponent && known(thread, write.fenced) < write.value) {
+    report::missing_proxy_fence(thread, region, where);
+  }
+}
+
+// A's elements are the registers', from now on: they are read when the WGMMA runs.
+void TensorCore::lend_fragment(Thread& thread, const uint32_t* registers, Operation* operation,
+                               uint64_t number, SourceLine where) {
+  WgmmaProgress& progress = thread.wgmma;
+  LentFragment lent = {registers, {}, number, where};
+  read_fragment(registers, lent.values);
+  check_fragments(thread, where);
+  const auto& at_fence = progress.at_fence;
+  const auto size = static_cast<ptrdiff_t>(at_fence.bytes.size());
+  const ptrdiff_t offset = reinterpret_cast<const char*>(registers) - at_fence.begin;
+  if (at_fence.begin != nullptr && offset >= 0 && offset + ptrdiff_t{sizeof(lent.values)} <= size &&
+      std::memcmp(&at_fence.bytes[static_cast<size_t>(offset)], lent.values, sizeof(lent.values)) !=
+          0) {
+    report::fragment_written_after_fence(thread, number, where);
+  }
+  progress.lends_fragments = true;
+  progress.fragments.push_back(lent);
+  operation->a_elements.resize(kRows * kProductDepth);
+  const int index = thread.index % kWarpGroupThreads;
+  for (int i = 0; i < 4; ++i) {
+    const int row = index / 32 * 16 + index % 32 / 4 + i % 2 * 8;
+    const int k = index % 4 * 2 + i / 2 * 8;
+    std::memcpy(&operation->a_elements[row * kProductDepth + k], &lent.values[i], sizeof(uint32_t));
+  }
+}
+
+// What the thread has lent must not have changed.
+void TensorCore::check_fragments(Thread& thread, SourceLine where) {
+  for (const LentFragment& lent : thread.wgmma.fragments) {
+    uint32_t now[4];
+    read_fragment(lent.registers, now);
+    for (int i = 0; i < 4; ++i) {
+      if (now[i] != lent.values[i]) report::fragment_touched(thread, i, lent, where);
+    }
+  }
+}
+
+// Fragments of WGMMAs that have completed are the thread's own again.
+void TensorCore::take_back_fragments(Thread& thread, uint64_t completed, SourceLine where) {
+  check_fragments(thread, where);
+  auto& fragments = thread.wgmma.fragments;
+  const auto done = [&](const LentFragment& lent) { return lent.number <= completed; };
+  fragments.erase(std::remove_if(fragments.begin(), fragments.end(), done), fragments.end());
+}
+
+void TensorCore::issue(Thread& thread, float* registers, const uint32_t* fragment,
+                       const WgmmaOperands& operands, SourceLine where) {
   const bool last_lane = thread.warp->join(thread, "wgmma.mma_async", where);
+  const int columns = operands.columns;
   WgmmaProgress& progress = thread.wgmma;
   int index;
   bool first;
   Tile& tile = tile_of(thread, registers, columns, &index, &first, where);
   Accumulator& accumulator = progress.accumulators[index];
-  if (!accumulator.in_flight) hand_over(thread, &accumulator, &tile, accumulate, first, where);
+  if (!accumulator.in_flight) {
+    hand_over(thread, &accumulator, &tile, operands.accumulate, first, where);
+  }
   const uint64_t number = ++progress.issued;
   accumulator.latest = number;
+  const Operand a(operands.a, operands.has(kWgmmaAMnMajor), kRows);
+  const Operand b(operands.b, operands.has(kWgmmaBMnMajor), columns);
   if (number > completed_ + operations_.size()) {
-    check_descriptor(thread, a, kRows, 'A', where);
-    check_descriptor(thread, b, columns, 'B', where);
-    operations_.push_back({a, b, columns, index, accumulate, where});
+    if (!operands.has(kWgmmaAInRegisters)) check_descriptor(thread, a, 'A', where);
+    check_descriptor(thread, b, 'B', where);
+    Operation operation;
+    operation.operands = operands;
+    operation.tile = index;
+    operation.where = where;
+    operations_.push_back(std::move(operation));
   }
   Operation& operation = operations_[number - completed_ - 1];
-  if (operation.a != a || operation.b != b || operation.columns != columns ||
-      operation.accumulate != accumulate || operation.tile != index ||
+  if (!(operation.operands == operands) || operation.tile != index ||
       operation.where.line != where.line) {
     report::operands_differ(thread, number, operation.where, where);
   }
+  if (operands.has(kWgmmaAInRegisters)) lend_fragment(thread, fragment, &operation, number, where);
   if (last_lane) {
-    check_hazards(thread, a, kRows, 'A', number, where);
-    check_hazards(thread, b, columns, 'B', number, where);
+    if (!operands.has(kWgmmaAInRegisters)) check_hazards(thread, a, 'A', number, where);
+    check_hazards(thread, b, 'B', number, where);
   }
   if (++operation.lanes < kWarpGroupThreads) return;
   operation.issued = true;
@@ -342,32 +388,41 @@ void TensorCore::schedule_front() {
   block_.cluster.scheduler.after_delay([this] { run_front(); });
 }
 
-void TensorCore::read_operand(const Operation& operation, uint64_t bits, int rows, char operand,
+void TensorCore::read_operand(const Operation& operation, const Operand& operand, char name,
                               uint16_t* elements) {
-  const Descriptor descriptor(bits);
-  for (int row = 0; row < rows; ++row) {
-    const uint32_t address = descriptor.start +
-                             static_cast<uint32_t>(row) / kPatternRows * descriptor.stride +
-                             static_cast<uint32_t>(row) % kPatternRows * kRowBytes;
-    for (uint32_t byte = 0; byte < kDepth * 2; byte += kChunk) {
-      const uint32_t offset = swizzle_128b(address + byte) - kSharedBase;
-      if (block_.memory.is_poisoned(offset)) {
-        report::read_poison(block_, warp_group_, operand, offset,
-                            block_.memory.is_in_flight(offset), operation.where);
-      }
-      std::memcpy(elements + row * kDepth + byte / 2, block_.memory.data() + offset, kChunk);
+  operand.for_each_chunk([&](uint32_t element, uint32_t step, uint32_t address) {
+    const uint32_t offset = address - kSharedBase;
+    if (block_.memory.is_poisoned(offset)) {
+      report::read_poison(block_, warp_group_, name, offset, block_.memory.is_in_flight(offset),
+                          operation.where);
     }
-  }
+    if (step == 1) {
+      std::memcpy(elements + element, block_.memory.data() + offset, kChunk);
+      return;
+    }
+    uint16_t chunk[kChunk / sizeof(uint16_t)];
+    std::memcpy(chunk, block_.memory.data() + offset, kChunk);
+    for (const uint16_t value : chunk) {
+      elements[element] = value;
+      element += step;
+    }
+  });
 }
 
 void TensorCore::run_front() {
   const Operation& operation = operations_.front();
-  alignas(64) static thread_local uint16_t a[kRows * kDepth];
-  alignas(64) static thread_local uint16_t b[256 * kDepth];
-  read_operand(operation, operation.a, kRows, 'A', a);
-  read_operand(operation, operation.b, operation.columns, 'B', b);
-  multiply_m64k16(tiles_[operation.tile].values.data(), a, b, operation.columns,
-                  operation.accumulate);
+  const WgmmaOperands& operands = operation.operands;
+  alignas(64) static thread_local uint16_t a[kRows * kProductDepth];
+  alignas(64) static thread_local uint16_t b[256 * kProductDepth];
+  if (operands.has(kWgmmaAInRegisters)) {
+    std::memcpy(a, operation.a_elements.data(), sizeof(a));
+  } else {
+    read_operand(operation, Operand(operands.a, operands.has(kWgmmaAMnMajor), kRows), 'A', a);
+  }
+  read_operand(operation, Operand(operands.b, operands.has(kWgmmaBMnMajor), operands.columns), 'B',
+               b);
+  multiply_m64k16(tiles_[operation.tile].values.data(), a, b, operands.columns, operands.accumulate,
+                  operands.has(kWgmmaBf16));
   operations_.pop_front();
   ++completed_;
   front_scheduled_ = false;
@@ -411,6 +466,7 @@ void TensorCore::wait(Thread& thread, int pending, SourceLine where) {
   }
   progress.retired = std::max(progress.retired, progress.target);
   progress.groups.erase(progress.groups.begin(), progress.groups.end() - pending);
+  take_back_fragments(thread, progress.target, where);
   for (size_t i = 0; i < progress.accumulators.size(); ++i) {
     Accumulator& accumulator = progress.accumulators[i];
     if (accumulator.in_flight && accumulator.latest <= progress.target) {

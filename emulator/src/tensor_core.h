@@ -2,6 +2,7 @@
 // their own, on operands that they read from shared memory when they run.
 #pragma once
 
+#include <instructions.h>
 #include <source_line.h>
 
 #include <cstdint>
@@ -9,12 +10,14 @@
 #include <memory>
 #include <vector>
 
+#include "operand.h"
 #include "register_poison.h"
 #include "vector_clock.h"
 
 namespace emulator {
 
 class Block;
+struct Region;
 struct Thread;
 
 // The registers that one thread contributes to the accumulator of a product.
@@ -33,6 +36,29 @@ struct StackSnapshot {
   std::vector<char> bytes;
 };
 
+// What a WGMMA is told, alike in all threads.
+struct WgmmaOperands {
+  int columns = 0;  // N
+  uint64_t a = 0;  // descriptors
+  uint64_t b = 0;
+  bool accumulate = false;
+  unsigned kind = 0;  // bits of WgmmaKind
+
+  bool has(WgmmaKind bit) const { return (kind & bit) != 0; }
+  bool operator==(const WgmmaOperands& other) const {
+    return columns == other.columns && a == other.a && b == other.b &&
+           accumulate == other.accumulate && kind == other.kind;
+  }
+};
+
+// The registers that one thread contributes to operand A of a product.
+struct LentFragment {
+  const uint32_t* registers;
+  uint32_t values[4];  // when the WGMMA was issued
+  uint64_t number;
+  SourceLine where;
+};
+
 // How far a thread has got: WGMMAs are counted from 1.
 struct WgmmaProgress {
   bool fenced = false;  // since its registers were last free
@@ -43,7 +69,9 @@ struct WgmmaProgress {
   std::vector<uint64_t> groups;  // WGMMAs issued at each commit
   std::vector<Accumulator> accumulators;
   bool new_accumulators = true;  // since the fence; so the next one may be for more of them
+  bool lends_fragments = false;
   StackSnapshot at_fence;
+  std::vector<LentFragment> fragments;
 };
 
 // Speaks if a value that a thread goes on with is what a register holds while a WGMMA owns it, or
@@ -55,8 +83,9 @@ class TensorCore {
   TensorCore(Block& block, int warp_group, Component component);
 
   void fence(Thread& thread, SourceLine where);
-  void issue(Thread& thread, float* registers, int columns, uint64_t a, uint64_t b, bool accumulate,
-             SourceLine where);
+  // `fragment`: the thread's registers of A, if A is in registers.
+  void issue(Thread& thread, float* registers, const uint32_t* fragment,
+             const WgmmaOperands& operands, SourceLine where);
   void commit(Thread& thread, SourceLine where);
   void wait(Thread& thread, int pending, SourceLine where);
   // Reports WGMMAs that a thread that leaves has not waited for.
@@ -68,11 +97,10 @@ class TensorCore {
 
  private:
   struct Operation {
-    uint64_t a, b;
-    int columns;
-    int tile;
-    bool accumulate;
-    SourceLine where;
+    WgmmaOperands operands;
+    int tile = 0;
+    SourceLine where = {"", 0};
+    std::vector<uint16_t> a_elements;  // of an A in registers, row by row
     int lanes = 0;
     bool issued = false;
   };
@@ -90,13 +118,18 @@ class TensorCore {
                    bool accumulate, bool first, SourceLine where);
   void check_values(Thread& thread, const Accumulator& accumulator, SourceLine where);
   void hand_back(Thread& thread, Accumulator* accumulator, const Tile& tile, SourceLine where);
-  void check_descriptor(Thread& thread, uint64_t descriptor, int rows, char operand,
-                        SourceLine where);
-  void check_hazards(Thread& thread, uint64_t descriptor, int rows, char operand, uint64_t number,
+  void lend_fragment(Thread& thread, const uint32_t* registers, Operation* operation,
+                     uint64_t number, SourceLine where);
+  void check_fragments(Thread& thread, SourceLine where);
+  void take_back_fragments(Thread& thread, uint64_t completed, SourceLine where);
+  void check_descriptor(Thread& thread, const Operand& operand, char name, SourceLine where);
+  void check_hazards(Thread& thread, const Operand& operand, char name, uint64_t number,
                      SourceLine where);
+  void check_region(Thread& thread, const Operand& operand, char name, const Region& region,
+                    uint64_t number, SourceLine where);
   void schedule_front();
   void run_front();
-  void read_operand(const Operation& operation, uint64_t descriptor, int rows, char operand,
+  void read_operand(const Operation& operation, const Operand& operand, char name,
                     uint16_t* elements);
 
   Block& block_;

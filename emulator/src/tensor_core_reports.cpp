@@ -146,43 +146,115 @@ void missing_final_wait(const Thread& thread, uint64_t wgmma) {
       .stop();
 }
 
-void descriptor_layout(const Thread& thread, char operand, uint32_t layout, uint32_t base_offset,
-                       SourceLine where) {
+void descriptor_base_offset(const Thread& thread, char operand, uint32_t base_offset,
+                            SourceLine where) {
   by(Check::kDescriptor, thread,
-     std::string("the descriptor of operand ") + operand + " has swizzle mode " + number(layout) +
-         " and base offset " + number(base_offset),
+     std::string("the descriptor of operand ") + operand + " has base offset " +
+         number(base_offset),
      where)
-      .why(
-          "tiles here have the 128-byte swizzle (mode 1) and 1024-byte alignment (base offset 0); "
-          "the emulator knows no other")
-      .fix("make descriptors with matrix_descriptor()")
+      .why("it is for tiles that begin inside a swizzle pattern; the emulator knows no such tiles")
+      .fix(
+          "begin tiles at a multiple of the pattern (1024 bytes with the 128-byte swizzle), and "
+          "leave bits 49 to 51 zero")
       .stop();
 }
 
 void descriptor_out_of_memory(const Thread& thread, char operand, uint32_t start,
-                              SourceLine where) {
+                              const Operand::Range& range, SourceLine where) {
   by(Check::kDescriptor, thread,
      std::string("operand ") + operand + " begins at shared address " + hexadecimal(start) +
          " and does not fit into the " + number(thread.block->memory.size()) +
-         " bytes of the launch",
+         " bytes of the launch: it takes addresses " + hexadecimal(range.begin) + " to " +
+         hexadecimal(range.end) + ", of " + hexadecimal(kSharedBase) + " to " +
+         hexadecimal(kSharedBase + thread.block->memory.size()),
      where)
       .why("the WGMMA would read what belongs to others")
-      .fix("check the tile's address (stage, row) and the product's shape")
+      .fix("check the tile's address (stage, row), the descriptor's strides, the product's shape")
       .stop();
 }
 
-void descriptor_off_the_pattern(const Thread& thread, char operand, uint32_t start,
+void descriptor_off_the_pattern(const Thread& thread, char name, const Operand& operand,
                                 SourceLine where) {
+  const uint32_t period = swizzle_period(operand.mode);
+  const uint32_t row_bytes = swizzle_bytes(operand.mode);
+  Draft draft = by(Check::kDescriptor, thread,
+                   std::string("operand ") + name + " begins at shared address " +
+                       hexadecimal(operand.start) + ", " + number(operand.start % period) +
+                       " bytes into the swizzle pattern",
+                   where);
+  if (operand.mn_major) {
+    draft
+        .why("an MN-major tile begins at a multiple of " + number(period) +
+             " bytes, or in its first " + number(row_bytes) +
+             " if all rows of the operand still lie in them")
+        .fix("advance along K by 8 rows of the tile at a time, which is the stride offset");
+  } else {
+    draft
+        .why("a tile begins at a multiple of " + number(period) +
+             " bytes; steps of 16 elements along K add 32 bytes and end after " + number(row_bytes))
+        .fix("advance by 16 elements per WGMMA, within the " + number(row_bytes) +
+             " bytes of a row; begin at a row that is a multiple of 8");
+  }
+  draft.stop();
+}
+
+void descriptor_strides(const Thread& thread, char name, const Operand& operand, SourceLine where) {
+  const bool swizzled = operand.mode != SwizzleMode::kNone;
+  const std::string way = operand.mn_major ? "MN-major" : "K-major";
+  const std::string mode =
+      swizzled ? number(swizzle_bytes(operand.mode)) + "-byte swizzle" : "no swizzle";
+  std::string rule;
+  if (!swizzled) {
+    rule = operand.mn_major
+               ? "without a swizzle the stride offset leads to the next 8 rows of the operand, the "
+                 "leading one to the next 8 along K"
+               : "without a swizzle the stride offset leads to the next 8 rows, the leading one to "
+                 "the next 8 elements along K";
+    rule += ": 8 × 8 elements are 128 bytes";
+  } else {
+    rule = operand.mn_major
+               ? "the stride offset leads to the next 8 along K, the leading one to the next " +
+                     number(swizzle_bytes(operand.mode) / 2) + " rows of the operand"
+               : "the stride offset leads to the next 8 rows";
+    rule += ": both from pattern to pattern, " + number(swizzle_period(operand.mode)) +
+            " bytes or a multiple";
+  }
   by(Check::kDescriptor, thread,
-     std::string("operand ") + operand + " begins at shared address " + hexadecimal(start) + ", " +
-         number(start % 1024) + " bytes into the swizzle pattern",
+     std::string("the descriptor of operand ") + name + " (" + way + ", " + mode +
+         ") has leading offset " + number(operand.leading) + " and stride offset " +
+         number(operand.stride) + " bytes, and " + number(operand.rows) + " rows do not lie so",
+     where)
+      .why(rule)
+      .fix(
+          "pass the distances that the tile has in memory; compare the way it lies with the "
+          "instruction's")
+      .stop();
+}
+
+void fragment_written_after_fence(const Thread& thread, uint64_t number_of_wgmma,
+                                  SourceLine where) {
+  by(Check::kMissingWgmmaFence, thread,
+     "registers of operand A of WGMMA " + number(number_of_wgmma) +
+         " were written after the latest wgmma.fence",
      where)
       .why(
-          "a tile begins at a multiple of 1024 bytes; steps of 16 elements along K add 32 bytes "
-          "and end after 128")
+          "the tensor core may take the registers before the thread's own writes are done: this "
+          "holds for those of A as for accumulators")
+      .fix("write all registers of A first, then wgmma.fence, then the WGMMAs that read them")
+      .stop();
+}
+
+void fragment_touched(const Thread& thread, int index, const LentFragment& lent, SourceLine where) {
+  by(Check::kAccumulatorTouched, thread,
+     "register " + number(index) + " of operand A of WGMMA " + number(lent.number) +
+         " was written before the wait that covers it",
+     lent.where)
+      .other(where)
+      .why("until then the tensor core may still read it")
       .fix(
-          "advance by 16 elements per WGMMA, at most three times; begin at a row that is a "
-          "multiple of 8")
+          "write registers of A again only after wgmma.wait_group; declare one array for each "
+          "WGMMA "
+          "in flight, where it lives until the wait (not inside of the loop that issues them)")
       .stop();
 }
 
@@ -202,10 +274,11 @@ void descriptor_across_tiles(const Thread& thread, char operand, const Region& f
       .stop();
 }
 
-void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle, const Region& region,
+void swizzles_differ(const Thread& thread, char operand, SwizzleMode swizzle, const Region& region,
                      SourceLine where) {
-  const auto name = [](uint32_t bytes) {
-    return bytes == 0 ? std::string("no swizzle") : "the " + number(bytes) + "-byte swizzle";
+  const auto name = [](SwizzleMode mode) {
+    return mode == SwizzleMode::kNone ? std::string("no swizzle")
+                                      : "the " + number(swizzle_bytes(mode)) + "-byte swizzle";
   };
   by(Check::kSwizzle, thread,
      std::string("the descriptor of operand ") + operand + " says " + name(swizzle) + ", and " +
@@ -218,7 +291,8 @@ void swizzles_differ(const Thread& thread, char operand, uint32_t swizzle, const
           "where TMA has not put them")
       .fix(
           "the same mode in both: CU_TENSOR_MAP_SWIZZLE_128B in cuTensorMapEncodeTiled "
-          "(make_tensor_map() does so) and 1 in the descriptor (matrix_descriptor() does so)")
+          "(make_tensor_map() does so) and 1 in the descriptor (matrix_descriptor() does so); 64 "
+          "bytes are 64B and 2, 32 bytes 32B and 3")
       .stop();
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cuda.h>
+#include <instructions.h>
 #include <ptx/mbarrier.cuh>
 #include <source_line.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 namespace emulator {
 
 class Block;
+struct LoadedBox;
 struct Barrier;
 struct Thread;
 
@@ -44,12 +47,18 @@ class TmaUnit {
  public:
   // Starts the copy of a box into `destination` and the same place in every block whose bit is set
   // in `blocks`; each counts the bytes at the barrier at the place of `full`.
-  void load(Thread& thread, void* destination, const CUtensorMap* map, int column, int row,
+  void load(Thread& thread, void* destination, const CUtensorMap* map, const Coordinates& first,
             MBarrier* full, uint32_t blocks, SourceLine where);
+  // Starts the copy of a box from shared memory to global memory, to what is there if `add`.
+  void store(Thread& thread, const CUtensorMap* map, const Coordinates& first, const void* source,
+             bool add, SourceLine where);
 
-  // Starts the copy of a box from shared memory to global memory.
-  void store(Thread& thread, const CUtensorMap* map, int column, int row, const void* source,
-             SourceLine where);
+  // The same for `bytes` neighbours, without a map.
+  void load_neighbours(Thread& thread, void* destination, const void* source, uint32_t bytes,
+                       MBarrier* full, SourceLine where);
+  void store_neighbours(Thread& thread, void* destination, const void* source, uint32_t bytes,
+                        SourceLine where);
+
   void commit_group(Thread& thread, SourceLine where);
   // Waits until at most `pending` of the thread's newest groups have not yet read their source.
   void wait_group_read(Thread& thread, int pending, SourceLine where);
@@ -60,10 +69,22 @@ class TmaUnit {
  private:
   struct Copy;
   struct Place;
+  struct Rows;
 
-  Place check_place(Thread& thread, const void* shared, const CUtensorMap* map, SourceLine where);
-  void check_hazards(Thread& thread, Block& block, const Place& place, SourceLine where);
-  void land(const Copy& copy, int first, int last);
+  Place check_place(Thread& thread, const void* shared, const CUtensorMap* map, int rank,
+                    SourceLine where);
+  uint32_t check_neighbours(Thread& thread, const void* shared, const void* global, uint32_t bytes,
+                            SourceLine where);
+  void check_range(Thread& thread, uint32_t begin, uint32_t bytes, SourceLine where);
+  void check_hazards(Thread& thread, Block& block, const LoadedBox& box, SourceLine where);
+  void start_load(Thread& thread, const Rows& rows, MBarrier* full, uint32_t blocks,
+                  SourceLine where);
+  // Copies [begin, end) of shared memory to where `write` takes it.
+  void start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleMode mode, SourceLine where,
+                   std::function<void(const uint8_t*)> write);
+  static void land(Copy* copy, uint32_t first, uint32_t last);
+  static void land_box(Block& block, const Place& place, const Coordinates& first, uint32_t from,
+                       uint32_t to);
   void advance(Thread& thread);
 
   int loads_in_flight_ = 0;

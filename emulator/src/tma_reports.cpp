@@ -147,6 +147,46 @@ void not_a_tensor_map(const Thread& thread, SourceLine where) {
       .stop();
 }
 
+void wrong_rank(const Thread& thread, int dimensions, int coordinates, SourceLine where) {
+  by(Check::kTensorMap, thread,
+     "the map is of a tensor of " + number(dimensions) + " dimensions; the instruction has " +
+         number(coordinates) + " coordinates",
+     where)
+      .why("the hardware takes as many coordinates from the instruction as the map has dimensions")
+      .fix("take cp_async_bulk_tensor_" + number(dimensions) +
+           "d, or encode the map with that many dimensions")
+      .stop();
+}
+
+void cannot_add(const Thread& thread, int type, SourceLine where) {
+  by(Check::kTensorMap, thread,
+     "the map's elements are of CUtensorMapDataType " + number(type) +
+         "; the instruction adds them",
+     where)
+      .why(
+          "here FLOAT16 (6), FLOAT32 (7), UINT32 (2), INT32 (3) and UINT64 (4) can be added; the "
+          "emulator knows no other sums")
+      .fix("encode the map with the type of the sums")
+      .stop();
+}
+
+void bulk_size(const Thread& thread, uint32_t bytes, SourceLine where) {
+  by(Check::kLimit, thread, "cp.async.bulk of " + number(bytes) + " bytes", where)
+      .why("it copies a positive multiple of 16 bytes")
+      .fix("copy whole units of 16 bytes; for tails take a tensor map, which fills with zeros")
+      .stop();
+}
+
+void misaligned_global(const Thread& thread, const void* address, SourceLine where) {
+  by(Check::kMisaligned, thread,
+     "the address in global memory is " + number(reinterpret_cast<uintptr_t>(address) % 16) +
+         " bytes past a multiple of 16",
+     where)
+      .why("the hardware faults on such an address")
+      .fix("copy from and to 16-byte aligned addresses")
+      .stop();
+}
+
 void box_too_large(const Thread& thread, uint32_t offset, uint32_t bytes, SourceLine where) {
   by(Check::kSharedMemorySize, thread,
      "a box of " + number(bytes) + " bytes at shared byte " + hexadecimal(offset) +

@@ -55,7 +55,9 @@ void WarpExchange::leave(Thread& thread) {
 void sync_warp(uint32_t mask, const char* file, int line) {
   const SourceLine where = {file, line};
   Thread* const thread = enter("__syncwarp", where);
-  if (thread != nullptr) thread->warp->exchange.meet(*thread, "__syncwarp", mask, 0, where);
+  if (thread == nullptr) return;
+  publish(*thread, &thread->warp->clock);  // what a lane has waited for, the others are told
+  thread->warp->exchange.meet(*thread, "__syncwarp", mask, 0, where);
 }
 
 uint64_t shuffle(Shuffle kind, uint32_t mask, uint64_t value, int operand, int width,

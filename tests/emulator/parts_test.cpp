@@ -19,6 +19,8 @@
 namespace emulator {
 namespace {
 
+float value_of(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
+
 // In each of the ways that the CPU at hand offers.
 class MatrixProducts : public testing::TestWithParam<MatrixProduct> {};
 
@@ -33,12 +35,12 @@ TEST_P(MatrixProducts, EveryWidth) {
     }
     std::vector<float> d(64 * columns, 100);
     for (const bool accumulate : {true, false}) {
-      GetParam().multiply(d.data(), a.data(), b.data(), columns, accumulate);
+      GetParam().multiply(d.data(), a.data(), b.data(), columns, accumulate, false);
       for (int row = 0; row < 64; ++row) {
         for (int column = 0; column < columns; ++column) {
           float expected = accumulate ? 100 : 0;
           for (int k = 0; k < 16; ++k) {
-            expected += __half2float({a[row * 16 + k]}) * __half2float({b[column * 16 + k]});
+            expected += value_of(a[row * 16 + k]) * value_of(b[column * 16 + k]);
           }
           ASSERT_EQ(d[row * columns + column], expected) << columns << ": " << row << " " << column;
         }
@@ -54,9 +56,9 @@ TEST_P(MatrixProducts, EveryHalf) {
   std::vector<float> d(64 * 256);
   for (int first = 0; first < 65536; first += 256) {
     for (int i = 0; i < 256; ++i) b[i * 16] = static_cast<uint16_t>(first + i);
-    GetParam().multiply(d.data(), a.data(), b.data(), 256, false);
+    GetParam().multiply(d.data(), a.data(), b.data(), 256, false, false);
     for (int i = 0; i < 256; ++i) {
-      const float expected = __half2float({static_cast<uint16_t>(first + i)});
+      const float expected = value_of(static_cast<uint16_t>(first + i));
       if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(d[i])) << first + i;
       } else {
@@ -66,25 +68,36 @@ TEST_P(MatrixProducts, EveryHalf) {
   }
 }
 
+float bf16_to_float(uint16_t bits) {
+  const uint32_t word = uint32_t{bits} << 16;
+  float value;
+  std::memcpy(&value, &word, sizeof(value));
+  return value;
+}
+
 // Sums that have to be rounded, of operands of all sizes: the bits are those of a plain loop.
 TEST_P(MatrixProducts, TheSameBitsEverywhere) {
-  Random random(3, 4);
-  std::vector<uint16_t> a(64 * 16), b(256 * 16);
-  for (auto* operand : {&a, &b}) {
-    for (uint16_t& element : *operand) {
-      element = static_cast<uint16_t>(random.next());
-      if ((element & 0x7c00) == 0x7c00) element ^= 0x4000;  // no infinity, no NaN
-    }
-  }
-  std::vector<float> d(64 * 256, 0x1.fffffep+3f);
-  GetParam().multiply(d.data(), a.data(), b.data(), 256, true);
-  for (int row = 0; row < 64; ++row) {
-    for (int column = 0; column < 256; ++column) {
-      float expected = 0x1.fffffep+3f;
-      for (int k = 0; k < 16; ++k) {
-        expected += __half2float({a[row * 16 + k]}) * __half2float({b[column * 16 + k]});
+  for (const bool bf16 : {false, true}) {
+    Random random(3, 4);
+    std::vector<uint16_t> a(64 * 16), b(256 * 16);
+    for (auto* operand : {&a, &b}) {
+      for (uint16_t& element : *operand) {
+        element = static_cast<uint16_t>(random.next());
+        if (bf16) element = static_cast<uint16_t>((element & 0x8fff) | 0x3000);  // 2^-31 to 2
+        if (!bf16 && (element & 0x7c00) == 0x7c00) element ^= 0x4000;  // no infinity, no NaN
       }
-      ASSERT_EQ(d[row * 256 + column], expected) << row << " " << column;
+    }
+    const auto value = [&](uint16_t bits) { return bf16 ? bf16_to_float(bits) : value_of(bits); };
+    std::vector<float> d(64 * 256, 0x1.fffffep+3f);
+    GetParam().multiply(d.data(), a.data(), b.data(), 256, true, bf16);
+    for (int row = 0; row < 64; ++row) {
+      for (int column = 0; column < 256; ++column) {
+        float expected = 0x1.fffffep+3f;
+        for (int k = 0; k < 16; ++k) {
+          expected += value(a[row * 16 + k]) * value(b[column * 16 + k]);
+        }
+        ASSERT_EQ(d[row * 256 + column], expected) << row << " " << column << " " << bf16;
+      }
     }
   }
 }

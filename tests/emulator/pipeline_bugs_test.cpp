@@ -350,7 +350,7 @@ TEST_F(Pipeline, NoCommit) {
 }
 
 TEST_F(Pipeline, NoFinalWait) {
-  expect<Bug::kNoFinalWait>({Check::kMissingFinalWait}, {"for WGMMA 24"});
+  expect<Bug::kNoFinalWait>({Check::kAccumulatorRead}, {"while WGMMA 24 of warp group 0 owns it"});
 }
 
 TEST_F(Pipeline, MisalignedAddresses) {

@@ -40,6 +40,7 @@ struct Plan {
   bool cleared = false;  // acc, before all
   bool adds = false;  // the first WGMMA, to what acc holds
   Action between = nullptr;  // the groups, if there is one
+  bool leaves = false;  // with the first group in flight
 };
 
 void two_groups(const CUtensorMap map_a, const CUtensorMap map_b, Plan plan, half* out) {
@@ -70,6 +71,7 @@ void two_groups(const CUtensorMap map_a, const CUtensorMap map_b, Plan plan, hal
     }
     ptx::wgmma_commit_group();
     act(Time::kInFlight);
+    if (plan.leaves) return;
     ptx::wgmma_wait_group<0>(acc);
     act(Time::kAfterWait);
   }
@@ -179,6 +181,13 @@ TEST(Accumulator, IsNotAddedToWhatWasReadInFlight) {
        "register_bugs_test.cpp:", "ptx::wgmma_m64n128k16(acc"},
       {Time::kInFlight, 0, [](float* acc, float*) { held[threadIdx.x] = acc[9] * one; },
        /*cleared=*/false, /*adds=*/false, [](float* acc, float*) { acc[2] += held[threadIdx.x]; }});
+}
+
+TEST(Accumulator, IsWaitedFor) {
+  Plan plan;
+  plan.leaves = true;
+  expect_plan_reports(Check::kMissingFinalWait,
+                      {"the thread leaves", "without having waited for WGMMA 4"}, plan);
 }
 
 TEST(Accumulator, IsTheThreadsBeforeTheFenceAndAfterTheWait) {

@@ -161,7 +161,7 @@ void store_of_another_warp(const CUtensorMap map) {
 
 TEST(Reports, StoreBeforeTheWriteIsKnown) {
   Matrix target(kBoxRows, 64);
-  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kStoreNotWaitedFor},
+  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kMissingBulkCommit},
              {"has not been told that the write is complete", "a barrier of the writing threads"},
              [&](const Options& options) {
                return run(options, kTwoWarps, store_of_another_warp, map_of(&target));
@@ -170,13 +170,13 @@ TEST(Reports, StoreBeforeTheWriteIsKnown) {
 
 // --- WGMMA ---
 
-enum class Operand { kNoSwizzle, kBeyondMemory, kNeverWritten };
+enum class Operand { kZero, kBeyondMemory, kNeverWritten };
 
 void multiply(Operand how) {
   auto& smem = shared_storage<Storage>();
   const uint32_t begin = shared_address(&smem);
   const uint64_t a =
-      how == Operand::kNoSwizzle
+      how == Operand::kZero
           ? 0
           : encode_matrix_descriptor(how == Operand::kBeyondMemory ? begin + 64 * 1024 : begin);
   float acc[64];
@@ -188,8 +188,8 @@ void multiply(Operand how) {
 
 TEST(Reports, OperandsThatCannotBeRead) {
   const Shape shape = {1, 128, 64 * 1024};
-  expect_report(run(quiet(), shape, multiply, Operand::kNoSwizzle), Check::kDescriptor,
-                {"the descriptor of operand A has swizzle mode 0 and base offset 0"});
+  expect_report(run(quiet(), shape, multiply, Operand::kZero), Check::kDescriptor,
+                {"operand A begins at shared address 0x0 and does not fit into the 65536"});
   expect_report(run(quiet(), shape, multiply, Operand::kBeyondMemory), Check::kDescriptor,
                 {"operand A begins at shared address 0x10400 and does not fit into the 65536"});
   expect_report(run(quiet(), shape, multiply, Operand::kNeverWritten), Check::kReadUninitialised,

@@ -87,7 +87,7 @@ void store_kernel(const CUtensorMap map, int tiles) {
     if (kBug != StoreBug::kNoBarrier) emulator::bar_sync(1, 128, here());
     if (threadIdx.x == 0) {
       if (kBug == StoreBug::kCommitBeforeTheStore) emulator::bulk_commit_group(here());
-      emulator::tma_store_2d(&map, 0, tile * 64, smem.c, here());
+      emulator::tma_store(&map, {0, tile * 64}, smem.c, here());
     }
     constexpr bool kCommits =
         kBug != StoreBug::kNoCommit && kBug != StoreBug::kCommitBeforeTheStore;
@@ -189,7 +189,7 @@ void groups_kernel(const CUtensorMap map, Groups how) {
     emulator::fence_proxy_async(here());
     __syncthreads();
   };
-  const auto store = [&] { emulator::tma_store_2d(&map, 0, 0, smem.c, here()); };
+  const auto store = [&] { emulator::tma_store(&map, {0, 0}, smem.c, here()); };
   write();
   if (threadIdx.x == 0) {
     if (how == Groups::kEmptyOnesBefore) emulator::bulk_commit_group(here());
@@ -231,7 +231,7 @@ void late_groups_kernel(const CUtensorMap map) {
     __syncthreads();
     if (threadIdx.x == 0) {
       emulator::bulk_commit_group(here());
-      emulator::tma_store_2d(&map, 0, 0, buffer, here());
+      emulator::tma_store(&map, {0, 0}, buffer, here());
     }
   }
 }
@@ -347,9 +347,9 @@ void multicast_kernel(const CUtensorMap map, int tiles, float* sums) {
       ptx::mbarrier_wait_parity(&smem.empty[stage], tile / 2 % 2 ^ 1);
       if (ptx::elect_sync()) {
         ptx::mbarrier_arrive_expect_tx(&smem.full[stage], sizeof(smem.tile[0]));
-        emulator::tma_load_2d_multicast(smem.tile[stage] + rank * 32 * 64, &map, 0,
-                                        tile * 64 + static_cast<int>(rank) * 32, &smem.full[stage],
-                                        kBug == ClusterBug::kWrongRank ? 7 : 3, here());
+        emulator::tma_load_multicast(
+            smem.tile[stage] + rank * 32 * 64, &map, {0, tile * 64 + static_cast<int>(rank) * 32},
+            &smem.full[stage], kBug == ClusterBug::kWrongRank ? 7 : 3, here());
       }
     }
   } else {  // --- consumer ---

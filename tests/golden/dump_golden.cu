@@ -11,8 +11,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "golden.h"
+#include "layouts.cuh"
 
 namespace {
 
@@ -89,6 +92,24 @@ void dump_wgmma(const std::string& folder, uint16_t* out, const harness::Buffer&
   }
 }
 
+// Files that say themselves what they hold.
+void dump_layouts(const std::string& folder) {
+  for (const golden::Layout& layout : golden::Layouts().run()) {
+    const std::string path = folder + golden::layout_file(layout);
+    std::ofstream file(path);
+    file << nlohmann::json{{"what", layout.what},
+                           {"shape", layout.shape},
+                           {"values", layout.values}}
+         << "\n";
+    file.close();
+    if (!file.good()) {
+      std::fprintf(stderr, "dump_golden: cannot write %s\n", path.c_str());
+      std::exit(static_cast<int>(ExitCode::kUsage));
+    }
+    std::printf("%s: %zu numbers\n", path.c_str(), layout.values.size());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,5 +146,6 @@ int main(int argc, char** argv) {
   dump_wgmma<176>(folder, values, out);
   dump_wgmma<200>(folder, values, out);
   dump_wgmma<256>(folder, values, out);
+  dump_layouts(folder);
   return 0;
 }
