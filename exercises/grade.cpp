@@ -59,7 +59,12 @@ Verdict run(const Answer& answer, const Case& problem_case, harness::Problem* pr
       shape_of(answer.version));
   if (const auto& report = emulator::last_report()) return {"hazard", text_of(*report)};
   if (!outcome.status.ok()) return {"wrong", "  " + outcome.status.message() + "\n"};
-  if (!outcome.fault.empty()) return {"wrong", outcome.fault};
+  if (!outcome.fault.empty()) {
+    const bool empty = outcome.fault.find(" = nan") != std::string::npos;
+    return {"wrong", outcome.fault + (empty ? "  nan: C was filled with it before; nobody has "
+                                              "stored a result there\n"
+                                            : "")};
+  }
   return {"right", ""};
 }
 
