@@ -18,7 +18,7 @@ REFUSED = {
     "__cluster_dims__": ("__global__ void __cluster_dims__(2, 1, 1) c() {}",
                          "__cluster_dims__: launch with the cluster's attribute"),
     "cooperative_groups.h": ("#include <cooperative_groups.h>", "cooperative groups: use"),
-    "cuda_bf16.h": ("#include <cuda_bf16.h>", "bfloat16: "),
+    "cuda_bf16.h": ("#include <cuda_bf16.h>", "the type of bfloat16: "),
     "mma.h": ("#include <mma.h>", "wmma: use"),
     "cuda/barrier": ("#include <cuda/barrier>", "cuda::barrier: use"),
     "cuda/pipeline": ("#include <cuda/pipeline>", "cuda::pipeline: use"),

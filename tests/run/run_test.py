@@ -6,15 +6,17 @@ usage: run_test.py (in the source tree)
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from command_line import FAILURES, expect  # noqa: E402
 
 SYSTEM = ("bash sh env cat sed grep awk sort tr tail mkdir rm dirname readlink nproc git cp chmod "
-          "touch").split()
+          "touch sleep").split()
 VERSIONS = ["v1_simple", "v2_pipelined", "v10_last"]
 
 # Every stand-in says its name, folder and words in $CALLS; what else it does is in its own lines.
@@ -22,6 +24,7 @@ STAND_IN = """#!/bin/bash
 printf '%s: ' "${0##*/} in $PWD" >>"$CALLS"
 printf '<%s> ' "$@" >>"$CALLS"
 echo >>"$CALLS"
+[[ -z ${STOP_AT:-} || " $(printf '<%s> ' "$@")" != *" $STOP_AT "* ]] || exec sleep 60
 """
 CMAKE = """
 if [[ $1 == --version ]]; then echo "cmake version ${CMAKE_IS:-3.25.1}"; exit; fi
@@ -52,6 +55,12 @@ while (($# > 0)); do
   shift
 done
 exit "${CODE:-0}"
+"""
+PYTHON = """
+case $2 in
+  begin) exit "${BEGIN:-0}" ;;
+  grade) exit "${GRADE:-0}" ;;
+esac
 """
 CTEST = """
 for word in "$@"; do
@@ -122,15 +131,30 @@ class Machine:
         self.put("nvidia-smi", f"for i in {{1..20000}}; do echo {capability}; done")
         return self
 
-    def run(self, *words, user=None, shell="bash", stdout=subprocess.PIPE, **variables):
-        """Runs ./run from the home; the result has what the stand-ins said as `calls`."""
+    def prepare(self, **variables):
+        """Forgets earlier calls; what ./run finds in its environment."""
         self.calls_file.write_text("", encoding="utf-8")
         self.calls_file.chmod(0o666)
         self.temporary.chmod(0o777)
-        environment = {"PATH": str(self.bin), "CALLS": str(self.calls_file), "JUNIT": JUNIT,
-                       "TMPDIR": str(self.temporary), "PROGRAM": str(self.folder / "program"),
-                       "INSTALLED": str(self.folder / "installed"), "HOME": str(self.home),
-                       **variables}
+        return {"PATH": str(self.bin), "CALLS": str(self.calls_file), "JUNIT": JUNIT,
+                "TMPDIR": str(self.temporary), "PROGRAM": str(self.folder / "program"),
+                "INSTALLED": str(self.folder / "installed"), "HOME": str(self.home), **variables}
+
+    def interrupt(self, step, *words):
+        """Runs ./run from the home until a stand-in is called with the word `step`; then Ctrl-C."""
+        with subprocess.Popen([str(self.tree / "run"), *words], text=True, cwd=self.home,
+                              env=self.prepare(STOP_AT=step), start_new_session=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            while step not in self.calls_file.read_text(encoding="utf-8") and process.poll() is None:
+                time.sleep(0.05)
+            time.sleep(0.2)
+            os.killpg(process.pid, signal.SIGINT)
+            output, errors = process.communicate(timeout=20)
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+    def run(self, *words, user=None, shell="bash", stdout=subprocess.PIPE, **variables):
+        """Runs ./run from the home; the result has what the stand-ins said as `calls`."""
+        environment = self.prepare(**variables)
         options = {"user": user, "group": user, "extra_groups": []} if user else {}
         result = subprocess.run([str(self.bin / shell), str(self.tree / "run"), *words], text=True,
                                 stdout=stdout, stderr=subprocess.PIPE, env=environment,
@@ -160,6 +184,11 @@ def words_and_codes(machine):
                         (["compare", "--plot="], "needs a value"),
                         (["v1", "--plot", "x.svg"], "--plot is of compare"),
                         (["explain", "--plot", "x.svg"], "--plot is of compare"),
+                        (["exercise", "3", "4"], "which exercise"),
+                        (["exercise", "--hint"], "which exercise"),
+                        (["exercise", "--hint", "3"], "which exercise"),
+                        (["exercise", "3", "--backend", "gpu"], "in the emulator"),
+                        (["exercise", "3", "--no-build"], "leave --no-build away"),
                         (["counters"], "which file")):
         result = machine.run(*words)
         expect(f"usage: {words}", result.returncode == 2 and part in result.stderr
@@ -327,6 +356,52 @@ def builds(machine):
            and "run.log" in result.stderr, result)
 
 
+def exercises(machine):
+    result = machine.run("exercise")
+    expect("exercises need python3", result.returncode == 5 and one_sentence(result)
+           and "python3" in result.stderr, result)
+    tool = f"<{machine.tree}/exercises/exercise.py>"
+    build = machine.tree / "build" / "release"
+    machine.put("python3", PYTHON)
+    result = machine.run("exercise", "3")
+    expect("an exercise without a compiler", result.returncode == 5
+           and result.stderr.count("run: ") == 1 and "g++" in result.stderr
+           and "<grade>" not in result.calls, result)
+    machine.put_tools().put("python3", PYTHON)
+    result = machine.run("exercise")
+    expect("all exercises", result.returncode == 0 and "cmake" not in result.calls and result.calls ==
+           f"python3 in {machine.home}: {tool} <list> <{build}> \n", result)
+    result = machine.run("exercise", "3")
+    steps = [f"python3 in {machine.home}: {tool} <begin> <3> <{build}>", "<-DBUILD_TESTING=OFF>",
+             "--target> <exercise_answer>",
+             f"python3 in {machine.home}: {tool} <grade> <3> <{build}>"]
+    places = [result.calls.find(step) for step in steps]
+    expect("an exercise: a blank, a build, a verdict", result.returncode == 0
+           and places[0] >= 0 and places == sorted(places), result)
+    result = machine.run("exercise", "3", BUILD_DIR="my build")
+    expect("an exercise, and a build folder of one's own", result.returncode == 0
+           and f"<grade> <3> <{machine.home}/my build>" in result.calls, result)
+    result = machine.run("exercise", "3", GRADE="1")
+    expect("an answer that is not right", result.returncode == 1, result)
+    result = machine.run("exercise", "99", BEGIN="2")
+    expect("an exercise that there is not, or a place that cannot be written",
+           result.returncode == 2 and "cmake" not in result.calls, result)
+    result = machine.run("exercise", "3", BROKEN="1")
+    expect("an answer that does not compile", result.returncode == 5
+           and "kernel.cu:1: error" in result.stderr and "<grade>" not in result.calls, result)
+    for word in ("hint", "solution"):
+        result = machine.run("exercise", "3", f"--{word}")
+        expect(f"--{word}", result.returncode == 0 and result.calls ==
+               f"python3 in {machine.home}: {tool} <{word}> <3> \n", result)
+    result = machine.run("exercise", "--help")
+    expect("help", result.returncode == 0 and "usage: ./run" in result.stdout
+           and "  exercise " in result.stdout and not result.calls, result)
+    for step in ("<--build>", "<grade>"):
+        result = machine.interrupt(step, "exercise", "3")
+        expect(f"Ctrl-C during {step}", result.returncode in (-signal.SIGINT, 130)
+               and "failed" not in result.stderr and "Traceback" not in result.stderr, result)
+
+
 def tests(machine):
     machine.put_tools().put("nvcc", "")
     result = machine.run("test", "-R", "x", JUNIT="<testsuite/>", NO_GPU_PART="nvcc does not work")
@@ -344,7 +419,7 @@ def tests(machine):
 
 
 def main():
-    for group in (words_and_codes, paths, back_ends, installation, builds, tests):
+    for group in (words_and_codes, paths, back_ends, installation, builds, exercises, tests):
         with tempfile.TemporaryDirectory() as folder:
             machine = Machine(folder)
             group(machine)

@@ -111,7 +111,7 @@ __global__ void group_kernel(int* sums) {
   if (lane >= 28) return;
   if (lane < 16) {
     int sum = lane;
-    for (int step = 8; step > 0; step /= 2) sum += __shfl_down_sync(0x0000ffff, sum, step);
+    for (int step = 8; step > 0; step /= 2) sum += __shfl_down_sync(0x0000ffff, sum, step, 16);
     sums[lane] = __shfl_sync(0x0000ffff, sum, 0);
   } else {
     const int next = __shfl_down_sync(0x0fff0000, lane, 1);
