@@ -23,24 +23,25 @@ inline bool stream_memory_is_zero() {
   return std::all_of(bytes, bytes + memory.bytes, [](char byte) { return byte == 0; });
 }
 
+// One problem, and the most blocks that persistent versions may use for it.
 class Problem {
  public:
-  Problem() : problem_(kSize), wide_(kWideSize) {
+  Problem(const harness::ProblemSize& size, int max_blocks)
+      : name_(harness::problem_name(size)), problem_(size), max_blocks_(max_blocks) {
     problem_.generate(harness::DataKind::kInts, 11);
-    wide_.generate(harness::DataKind::kInts, 11);
   }
+
+  const std::string& name() const { return name_; }
 
   // What a run ends with: a check's name, "wrong result", "memory not zero" or nothing.
   std::string finding(const harness::Version& version, const emulator::Options& options) {
-    const bool wide = harness::is_chosen_by_host(version.shape);
     emulator::set_options(options);
-    const auto verdict = (wide ? wide_ : problem_)
-                             .check(
-                                 [&](MatmulArguments args) {
-                                   args.max_blocks = wide ? 4 : 1;
-                                   return version.matmul(args, nullptr);
-                                 },
-                                 version.shape);
+    const auto verdict = problem_.check(
+        [&](MatmulArguments args) {
+          args.max_blocks = max_blocks_;
+          return version.matmul(args, nullptr);
+        },
+        version.shape);
     const bool zero = stream_memory_is_zero();
     if (!zero) clear_stream_memory();
     if (const auto& report = emulator::last_report()) return emulator::check_name(report->check);
@@ -54,13 +55,23 @@ class Problem {
     std::memset(memory.data, 0, memory.bytes);
   }
 
-  // More K tiles than any ring has stages, twice around and a bit; tails; several tiles of C, which
-  // persistent versions compute in one block and store by TMA.
-  static constexpr harness::ProblemSize kSize = {300, 136, 8 * 64 + 56};
-  // The same for versions that choose their tile, and two clusters: two pairs of tiles for each.
-  static constexpr harness::ProblemSize kWideSize = {300, 536, 8 * 64 + 56};
+  const std::string name_;
+  harness::Problem problem_;
+  const int max_blocks_;
+};
 
-  harness::Problem problem_, wide_;
+// More K tiles than any ring has stages, twice around and a bit; tails; several tiles of C, which
+// persistent versions compute in one block and store by TMA. Versions that choose their tile get a
+// wider one, and two clusters: two pairs of tiles for each.
+class HardProblem {
+ public:
+  std::string finding(const harness::Version& version, const emulator::Options& options) {
+    return (harness::is_chosen_by_host(version.shape) ? wide_ : narrow_).finding(version, options);
+  }
+
+ private:
+  Problem narrow_{{300, 136, 8 * 64 + 56}, 1};
+  Problem wide_{{300, 536, 8 * 64 + 56}, 4};
 };
 
 inline emulator::Options quiet(uint64_t seed) {
