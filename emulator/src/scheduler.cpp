@@ -14,6 +14,8 @@ namespace {
 constexpr int kTriesBeforeDeadlock = 64;
 // A thread that has done something others can see lets them go first once in so many times.
 constexpr uint32_t kYieldOnceIn = 8;
+// Once in so many turns, a try_wait that would have to wait gives up at once, in all lanes.
+constexpr uint32_t kTriesExpireOnceIn = 4;
 constexpr uint64_t kNever = UINT64_MAX;
 
 thread_local Thread* running = nullptr;
@@ -60,14 +62,26 @@ Scheduler::Scheduler(const Options& options, int64_t cluster_index)
       delay_(options.delay),
       random_(options.seed, static_cast<uint64_t>(cluster_index)) {}
 
-uint64_t Scheduler::draw_delay() {
-  Delay delay = delay_;
-  if (delay == Delay::kMixed) {
+// Units are in a mood each, for a while: where loads are slow and WGMMAs quick, say, it shows who
+// does not wait for loads. (Drawn for each operation anew, delays even out before anything goes
+// wrong: docs/emulator.md has the figures.) Some operations are out of it, for what a mood hides.
+Delay Scheduler::mixed_delay(Unit unit) {
+  constexpr uint32_t kLongestMood = 100;  // turns
+  constexpr uint32_t kOutOfMoodOnceIn = 5;
+  const auto any = [this] {
     constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong,
                                   Delay::kOnlyWhenIdle};
-    delay = kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
+    return kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
+  };
+  if (now_ >= moods_end_) {
+    moods_end_ = now_ + 1 + random_.below(kLongestMood);
+    for (Delay& mood : moods_) mood = any();
   }
-  switch (delay) {
+  return random_.below(kOutOfMoodOnceIn) == 0 ? any() : moods_[static_cast<size_t>(unit)];
+}
+
+uint64_t Scheduler::draw_delay(Unit unit) {
+  switch (delay_ == Delay::kMixed ? mixed_delay(unit) : delay_) {
     case Delay::kShort:
       return random_.below(8);
     case Delay::kLong:
@@ -81,8 +95,8 @@ uint64_t Scheduler::draw_delay() {
   return 0;
 }
 
-void Scheduler::after_delay(EventQueue::Action action) {
-  events_.add(now_ + draw_delay(), std::move(action));
+void Scheduler::after_delay(Unit unit, EventQueue::Action action) {
+  events_.add(now_ + draw_delay(unit), std::move(action));
 }
 
 void Scheduler::make_ready(Warp& warp) {
@@ -117,6 +131,7 @@ void Scheduler::resume(Thread& thread) {
 void Scheduler::run_warp(Warp& warp) {
   const uint32_t lanes = warp.ready;
   const uint32_t first = schedule_ == Schedule::kRandom ? random_.below(kWarpThreads) : 0;
+  tries_expire_ = schedule_ == Schedule::kRandom && random_.below(kTriesExpireOnceIn) == 0;
   for (uint32_t i = 0; i < kWarpThreads && !stopped_; ++i) {
     const uint32_t lane = (first + i) % kWarpThreads;
     if (lanes >> lane & 1) resume(*warp.lanes[lane]);
