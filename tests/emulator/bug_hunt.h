@@ -5,23 +5,13 @@
 #include <emulator.h>
 #include <harness/problem.h>
 #include <harness/versions.h>
-#include <stream_memory.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace bug_hunt {
-
-// Memory that the blocks of a launch share must be zero between launches.
-inline bool stream_memory_is_zero() {
-  const StreamMemory memory = existing_stream_memory(nullptr);
-  const auto* const bytes = static_cast<const char*>(memory.data);
-  return std::all_of(bytes, bytes + memory.bytes, [](char byte) { return byte == 0; });
-}
 
 // One problem, and the most blocks that persistent versions may use for it.
 class Problem {
@@ -42,19 +32,13 @@ class Problem {
           return version.matmul(args, nullptr);
         },
         version.shape);
-    const bool zero = stream_memory_is_zero();
-    if (!zero) clear_stream_memory();
     if (const auto& report = emulator::last_report()) return emulator::check_name(report->check);
-    if (!verdict.right()) return "wrong result";
-    return zero ? "" : "memory not zero";
+    if (verdict.right()) return "";
+    return verdict.fault.find("stream_memory") == std::string::npos ? "wrong result"
+                                                                    : "memory not zero";
   }
 
  private:
-  static void clear_stream_memory() {
-    const StreamMemory memory = existing_stream_memory(nullptr);
-    std::memset(memory.data, 0, memory.bytes);
-  }
-
   const std::string name_;
   harness::Problem problem_;
   const int max_blocks_;

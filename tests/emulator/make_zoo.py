@@ -146,12 +146,13 @@ def split(text):
 
 
 def pieces_of(old, new):
-    """What differs, as (column within `old`, old, new): a statement whole, arguments one by one."""
+    """What differs, as (column within `old`, old, new): a statement whole, arguments one by one.
+    None if there are not as many."""
     if old.endswith(";") or "," not in old + new:
         return [(0, old, new)]
     olds, news = split(old), split(new)
     if len(olds) != len(news):
-        return [(0, old, new)] if len(olds) == 1 else []
+        return None
     columns = [sum(len(piece) + 1 for piece in olds[:i]) for i in range(len(olds))]
     return [(column, before, after)
             for column, before, after in zip(columns, olds, news) if before != after]
@@ -185,7 +186,12 @@ def with_bugs(bugs, kernel):
                               f"'{old}'; renew the bug")
                 continue
             line, column = place
-            for offset, before, after in pieces_of(old, new):
+            pieces = pieces_of(old, new)
+            if pieces is None:
+                faults.append(f"{bug.place}: '{old}' and '{new}' are not as many arguments; replace "
+                              f"the whole statement, to its semicolon")
+                continue
+            for offset, before, after in pieces:
                 begin = column + offset + len(before) - len(before.lstrip())
                 span = insert(spans[line], Span(begin, column + offset + len(before)))
                 if span is None:
