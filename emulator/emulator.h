@@ -21,7 +21,7 @@ namespace emulator {
 
 // Which warp runs next.
 enum class Schedule {
-  kRandom,  // any that can run, for a while that is random too
+  kRandom,  // any that can run, at times the same one before all others, for a while that is random
   kRoundRobin,  // each in turn, as far as it gets
 };
 

@@ -62,22 +62,28 @@ Scheduler::Scheduler(const Options& options, int64_t cluster_index)
       delay_(options.delay),
       random_(options.seed, static_cast<uint64_t>(cluster_index)) {}
 
-// Units are in a mood each, for a while: where loads are slow and WGMMAs quick, say, it shows who
-// does not wait for loads. (Drawn for each operation anew, delays even out before anything goes
-// wrong: docs/emulator.md has the figures.) Some operations are out of it, for what a mood hides.
-Delay Scheduler::mixed_delay(Unit unit) {
+Delay Scheduler::any_delay() {
+  constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong, Delay::kOnlyWhenIdle};
+  return kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
+}
+
+// Units are in a mood each, for a while, and one warp may be in haste: where loads are slow and
+// WGMMAs quick, say, it shows who does not wait for loads. (Drawn for each operation anew, delays
+// even out before anything goes wrong: docs/emulator.md.)
+void Scheduler::renew_moods() {
   constexpr uint32_t kLongestMood = 100;  // turns
-  constexpr uint32_t kOutOfMoodOnceIn = 5;
-  const auto any = [this] {
-    constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong,
-                                  Delay::kOnlyWhenIdle};
-    return kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
-  };
-  if (now_ >= moods_end_) {
-    moods_end_ = now_ + 1 + random_.below(kLongestMood);
-    for (Delay& mood : moods_) mood = any();
+  moods_end_ = now_ + 1 + random_.below(kLongestMood);
+  for (Delay& mood : moods_) mood = any_delay();
+  hasty_ = nullptr;
+  if (!ready_.empty() && random_.below(2) == 0) {
+    hasty_ = ready_[random_.below(static_cast<uint32_t>(ready_.size()))];
   }
-  return random_.below(kOutOfMoodOnceIn) == 0 ? any() : moods_[static_cast<size_t>(unit)];
+}
+
+// Some operations are out of their unit's mood, for what a mood hides.
+Delay Scheduler::mixed_delay(Unit unit) {
+  constexpr uint32_t kOutOfMoodOnceIn = 5;
+  return random_.below(kOutOfMoodOnceIn) == 0 ? any_delay() : moods_[static_cast<size_t>(unit)];
 }
 
 uint64_t Scheduler::draw_delay(Unit unit) {
@@ -110,9 +116,17 @@ void Scheduler::add(Warp& warp) {
   make_ready(warp);
 }
 
+size_t Scheduler::choose_ready_warp() {
+  constexpr uint32_t kOvertakenOnceIn = 8;
+  if (schedule_ != Schedule::kRandom) return 0;
+  if (hasty_ != nullptr && hasty_->queued && random_.below(kOvertakenOnceIn) != 0) {
+    return static_cast<size_t>(std::find(ready_.begin(), ready_.end(), hasty_) - ready_.begin());
+  }
+  return random_.below(static_cast<uint32_t>(ready_.size()));
+}
+
 Warp& Scheduler::take_ready_warp() {
-  size_t chosen = 0;
-  if (schedule_ == Schedule::kRandom) chosen = random_.below(static_cast<uint32_t>(ready_.size()));
+  const size_t chosen = choose_ready_warp();
   Warp& warp = *ready_[chosen];
   ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(chosen));
   warp.queued = false;
@@ -190,6 +204,7 @@ bool Scheduler::give_up_a_try(Cluster& cluster) {
 void Scheduler::run(Cluster& cluster) {
   try {
     while (cluster.live_threads() > 0 && !stopped_) {
+      if (now_ >= moods_end_) renew_moods();
       if (events_.run_due(now_)) tries_given_up_ = 0;
       if (!ready_.empty()) {
         run_warp(take_ready_warp());

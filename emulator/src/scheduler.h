@@ -76,9 +76,12 @@ class Scheduler {
 
  private:
   void make_ready(Warp& warp);
+  size_t choose_ready_warp();
   Warp& take_ready_warp();
   void run_warp(Warp& warp);
   void resume(Thread& thread);
+  void renew_moods();
+  Delay any_delay();
   Delay mixed_delay(Unit unit);
   uint64_t draw_delay(Unit unit);
   bool give_up_a_try(Cluster& cluster);
@@ -87,6 +90,7 @@ class Scheduler {
   const Delay delay_;
   Random random_;
   Delay moods_[kUnits] = {};  // of each unit, for kMixed
+  const Warp* hasty_ = nullptr;  // goes first where it can; null: nobody does
   uint64_t moods_end_ = 0;
   EventQueue events_;
   std::vector<Warp*> ready_;
