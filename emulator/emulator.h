@@ -21,13 +21,13 @@ namespace emulator {
 
 // Which warp runs next.
 enum class Schedule {
-  kRandom,  // any that can run, for a while that is random too
+  kRandom,  // any that can run, at times the same one before all others, for a while that is random
   kRoundRobin,  // each in turn, as far as it gets
 };
 
 // When an asynchronous operation (a piece of a TMA copy, a WGMMA) takes place after its issue.
 enum class Delay {
-  kMixed,  // drawn anew for each operation from the policies below
+  kMixed,  // of the policies below: loads, stores and WGMMAs keep to one each, mostly, for a while
   kAtOnce,  // before another warp runs: nearly as a synchronous machine would
   kShort,  // within 8 turns
   kLong,  // within 64 turns

@@ -1,12 +1,14 @@
 // Making a problem, judging a result, and telling what is wrong with it.
 #include <ceil_div.h>
 #include <harness/problem.h>
+#include <stream_memory.h>
 #include <tensor_map.h>
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 namespace harness {
 
@@ -17,6 +19,19 @@ constexpr int64_t kGuardRows = 2;
 
 int64_t or_packed(int64_t leading_dimension, int64_t columns) {
   return leading_dimension == 0 ? columns : leading_dimension;
+}
+
+// The next launch would begin with what this one has left there. Empty if that is nothing, as it
+// must be; otherwise it is cleared, for those who come next are not to blame.
+std::string fault_of_stream_memory() {
+  const StreamMemory memory = existing_stream_memory(nullptr);
+  if (memory.bytes == 0) return "";
+  std::vector<char> bytes(memory.bytes);
+  copy(bytes.data(), memory.data, memory.bytes);
+  if (std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; })) return "";
+  fill(static_cast<half*>(memory.data), static_cast<int64_t>(memory.bytes / sizeof(half)), 0);
+  return "the memory that blocks share (stream_memory) is not zero after the launch, and the next "
+         "one begins with it: whoever leaves last must clear all of it\n";
 }
 
 int64_t round_up(int64_t value, int64_t multiple) { return ceil_div(value, multiple) * multiple; }
@@ -136,6 +151,7 @@ Problem::Verdict Problem::check(const MatmulFunction& matmul, const TileShape& s
                      " elements outside C (padding of its rows, or before and after it) were "
                      "overwritten\n";
   }
+  verdict.fault += fault_of_stream_memory();
   return verdict;
 }
 

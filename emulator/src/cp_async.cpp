@@ -99,7 +99,7 @@ void CopyUnit::copy(Thread& thread, void* destination, const void* source, uint3
   auto batch = std::make_shared<CopyProgress::Batch>();
   batch->copies.push_back(copy);
   progress.batch = batch;
-  scheduler.after_delay([this, &thread, batch] {
+  scheduler.after_delay(Unit::kCopies, [this, &thread, batch] {
     for (const CopyProgress::Copy& each : batch->copies) land(thread, each);
     if (thread.copies.batch == batch) thread.copies.batch = nullptr;
     advance(thread);

@@ -494,7 +494,8 @@ void nanosleep(uint32_t, SourceLine where) {
   Thread* const thread = enter("nanosleep", where);
   if (thread == nullptr) return;
   emulator::Scheduler& scheduler = thread->scheduler();
-  scheduler.after_delay([thread, &scheduler] { scheduler.wake(*thread); });
+  scheduler.after_delay(emulator::Unit::kThreads,
+                        [thread, &scheduler] { scheduler.wake(*thread); });
   emulator::Wait wait;
   wait.where = where;
   scheduler.block(*thread, wait);

@@ -255,6 +255,10 @@ bool MBarrierTable::try_wait(Thread& thread, MBarrier* address, uint32_t parity,
     thread.warp->clock.join(barrier.released);
     return true;
   }
+  if (thread.scheduler().tries_expire()) {
+    thread.scheduler().yield(thread);
+    return false;
+  }
   thread.try_failed = false;
   block_until_told(thread, barrier, WaitKind::kTry, parity, where);
   return !thread.try_failed;

@@ -14,6 +14,8 @@ namespace {
 constexpr int kTriesBeforeDeadlock = 64;
 // A thread that has done something others can see lets them go first once in so many times.
 constexpr uint32_t kYieldOnceIn = 8;
+// Once in so many turns, a try_wait that would have to wait gives up at once, in all lanes.
+constexpr uint32_t kTriesExpireOnceIn = 4;
 constexpr uint64_t kNever = UINT64_MAX;
 
 thread_local Thread* running = nullptr;
@@ -60,14 +62,32 @@ Scheduler::Scheduler(const Options& options, int64_t cluster_index)
       delay_(options.delay),
       random_(options.seed, static_cast<uint64_t>(cluster_index)) {}
 
-uint64_t Scheduler::draw_delay() {
-  Delay delay = delay_;
-  if (delay == Delay::kMixed) {
-    constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong,
-                                  Delay::kOnlyWhenIdle};
-    delay = kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
+Delay Scheduler::any_delay() {
+  constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong, Delay::kOnlyWhenIdle};
+  return kChoices[random_.below(static_cast<uint32_t>(std::size(kChoices)))];
+}
+
+// Units are in a mood each, for a while, and one warp may be in haste: where loads are slow and
+// WGMMAs quick, say, it shows who does not wait for loads. (Drawn for each operation anew, delays
+// even out before anything goes wrong: docs/emulator.md.)
+void Scheduler::renew_moods() {
+  constexpr uint32_t kLongestMood = 100;  // turns
+  moods_end_ = now_ + 1 + random_.below(kLongestMood);
+  for (Delay& mood : moods_) mood = any_delay();
+  hasty_ = nullptr;
+  if (!ready_.empty() && random_.below(2) == 0) {
+    hasty_ = ready_[random_.below(static_cast<uint32_t>(ready_.size()))];
   }
-  switch (delay) {
+}
+
+// Some operations are out of their unit's mood, for what a mood hides.
+Delay Scheduler::mixed_delay(Unit unit) {
+  constexpr uint32_t kOutOfMoodOnceIn = 5;
+  return random_.below(kOutOfMoodOnceIn) == 0 ? any_delay() : moods_[static_cast<size_t>(unit)];
+}
+
+uint64_t Scheduler::draw_delay(Unit unit) {
+  switch (delay_ == Delay::kMixed ? mixed_delay(unit) : delay_) {
     case Delay::kShort:
       return random_.below(8);
     case Delay::kLong:
@@ -81,8 +101,8 @@ uint64_t Scheduler::draw_delay() {
   return 0;
 }
 
-void Scheduler::after_delay(EventQueue::Action action) {
-  events_.add(now_ + draw_delay(), std::move(action));
+void Scheduler::after_delay(Unit unit, EventQueue::Action action) {
+  events_.add(now_ + draw_delay(unit), std::move(action));
 }
 
 void Scheduler::make_ready(Warp& warp) {
@@ -96,9 +116,17 @@ void Scheduler::add(Warp& warp) {
   make_ready(warp);
 }
 
+size_t Scheduler::choose_ready_warp() {
+  constexpr uint32_t kOvertakenOnceIn = 8;
+  if (schedule_ != Schedule::kRandom) return 0;
+  if (hasty_ != nullptr && hasty_->queued && random_.below(kOvertakenOnceIn) != 0) {
+    return static_cast<size_t>(std::find(ready_.begin(), ready_.end(), hasty_) - ready_.begin());
+  }
+  return random_.below(static_cast<uint32_t>(ready_.size()));
+}
+
 Warp& Scheduler::take_ready_warp() {
-  size_t chosen = 0;
-  if (schedule_ == Schedule::kRandom) chosen = random_.below(static_cast<uint32_t>(ready_.size()));
+  const size_t chosen = choose_ready_warp();
   Warp& warp = *ready_[chosen];
   ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(chosen));
   warp.queued = false;
@@ -117,6 +145,7 @@ void Scheduler::resume(Thread& thread) {
 void Scheduler::run_warp(Warp& warp) {
   const uint32_t lanes = warp.ready;
   const uint32_t first = schedule_ == Schedule::kRandom ? random_.below(kWarpThreads) : 0;
+  tries_expire_ = schedule_ == Schedule::kRandom && random_.below(kTriesExpireOnceIn) == 0;
   for (uint32_t i = 0; i < kWarpThreads && !stopped_; ++i) {
     const uint32_t lane = (first + i) % kWarpThreads;
     if (lanes >> lane & 1) resume(*warp.lanes[lane]);
@@ -175,6 +204,7 @@ bool Scheduler::give_up_a_try(Cluster& cluster) {
 void Scheduler::run(Cluster& cluster) {
   try {
     while (cluster.live_threads() > 0 && !stopped_) {
+      if (now_ >= moods_end_) renew_moods();
       if (events_.run_due(now_)) tries_given_up_ = 0;
       if (!ready_.empty()) {
         run_warp(take_ready_warp());

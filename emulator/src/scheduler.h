@@ -37,6 +37,10 @@ class EventQueue {
   uint64_t earliest_ = UINT64_MAX;
 };
 
+// Who has issued an operation: each has delays of its own.
+enum class Unit { kLoads, kStores, kCopies, kTensorCores, kThreads };
+constexpr int kUnits = static_cast<int>(Unit::kThreads) + 1;
+
 class Scheduler {
  public:
   Scheduler(const Options& options, int64_t cluster_index);
@@ -50,6 +54,8 @@ class Scheduler {
   void yield(Thread& thread);
   // The same, now and then.
   void maybe_yield(Thread& thread);
+  // Whether a try_wait comes back before the phase is complete, as PTX lets it.
+  bool tries_expire() const { return tries_expire_; }
   // Called by a thread as its last act.
   void finish(Thread& thread);
   // A check has failed: nobody runs any more.
@@ -59,8 +65,8 @@ class Scheduler {
 
   uint64_t now() const { return now_; }
   Random& random() { return random_; }
-  // Lets `action` take place after a delay that the policy draws.
-  void after_delay(EventQueue::Action action);
+  // Lets `action` of this unit take place after a delay that the policy draws.
+  void after_delay(Unit unit, EventQueue::Action action);
 
   // --- for the launch ---
 
@@ -70,19 +76,27 @@ class Scheduler {
 
  private:
   void make_ready(Warp& warp);
+  size_t choose_ready_warp();
   Warp& take_ready_warp();
   void run_warp(Warp& warp);
   void resume(Thread& thread);
-  uint64_t draw_delay();
+  void renew_moods();
+  Delay any_delay();
+  Delay mixed_delay(Unit unit);
+  uint64_t draw_delay(Unit unit);
   bool give_up_a_try(Cluster& cluster);
 
   const Schedule schedule_;
   const Delay delay_;
   Random random_;
+  Delay moods_[kUnits] = {};  // of each unit, for kMixed
+  const Warp* hasty_ = nullptr;  // goes first where it can; null: nobody does
+  uint64_t moods_end_ = 0;
   EventQueue events_;
   std::vector<Warp*> ready_;
   uint64_t now_ = 0;
   bool stopped_ = false;
+  bool tries_expire_ = false;  // in this turn
   int tries_given_up_ = 0;  // since anything else happened
 };
 

@@ -385,7 +385,7 @@ void TensorCore::schedule_front() {
   if (front_scheduled_ || operations_.empty() || !operations_.front().issued) return;
   front_scheduled_ = true;
   front_since_ = block_.cluster.scheduler.now();
-  block_.cluster.scheduler.after_delay([this] { run_front(); });
+  block_.cluster.scheduler.after_delay(Unit::kTensorCores, [this] { run_front(); });
 }
 
 void TensorCore::read_operand(const Operation& operation, const Operand& operand, char name,

@@ -270,7 +270,8 @@ void descriptor_across_tiles(const Thread& thread, char operand, const Region& f
       .why("the rows of an operand belong to one tile, loaded in one phase")
       .fix(
           "check the tile's address (stage, row) and the product's shape against the boxes that "
-          "are loaded")
+          "are loaded; if they agree, a box had not been asked for when the phase completed: "
+          "announce the bytes of all boxes of the tile")
       .stop();
 }
 

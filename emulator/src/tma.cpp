@@ -299,7 +299,7 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
     const uint32_t piece = (rows.count / pieces + rows.multiple) / rows.multiple * rows.multiple;
     for (uint32_t first = 0; first < rows.count; first += piece) {
       const uint32_t last = std::min(rows.count, first + piece);
-      scheduler.after_delay([copy, first, last] { land(copy.get(), first, last); });
+      scheduler.after_delay(Unit::kLoads, [copy, first, last] { land(copy.get(), first, last); });
     }
   }
 }
@@ -399,17 +399,18 @@ void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleM
                          box->issued_at, cluster.scheduler.now());
     }
   };
-  scheduler.after_delay([=, &thread, &block, &scheduler, write_box = std::move(write_box)] {
-    box->bytes.resize(end - begin);
-    for (uint32_t byte = 0; byte < end - begin; byte += kChunk) {
-      const uint32_t from = swizzled(mode, begin + byte);
-      if (block.memory.is_poisoned(from)) report::stored_poison(thread, from, where);
-      std::memcpy(box->bytes.data() + byte, block.memory.data() + from, kChunk);
-    }
-    thread.bulk.read_done[number - 1] = true;
-    block.tma.advance(thread);
-    scheduler.after_delay(write_box);
-  });
+  scheduler.after_delay(
+      Unit::kStores, [=, &thread, &block, &scheduler, write_box = std::move(write_box)] {
+        box->bytes.resize(end - begin);
+        for (uint32_t byte = 0; byte < end - begin; byte += kChunk) {
+          const uint32_t from = swizzled(mode, begin + byte);
+          if (block.memory.is_poisoned(from)) report::stored_poison(thread, from, where);
+          std::memcpy(box->bytes.data() + byte, block.memory.data() + from, kChunk);
+        }
+        thread.bulk.read_done[number - 1] = true;
+        block.tma.advance(thread);
+        scheduler.after_delay(Unit::kStores, write_box);
+      });
 }
 
 void TmaUnit::commit_group(Thread& thread, SourceLine where) {

@@ -1,4 +1,5 @@
-"""zoo.txt and legal_removals.txt fit the kernels; and what is wrong with such a list is said.
+"""The lists of bugs, of rewrites and of removals fit the kernels; and what is wrong with such a list
+is said.
 
 usage: bug_lists_test.py EMULATOR_ZOO EMULATOR_MUTATIONS KERNEL ...
 """
@@ -11,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from command_line import FAILURES, expect, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+LISTS = ("zoo.txt", "one_line_bugs.txt", "kept_back_bugs.txt", "legal_rewrites.txt")
 ZOO = (HERE / "zoo.txt").read_text(encoding="utf-8")
 LEGAL = (HERE / "legal_removals.txt").read_text(encoding="utf-8")
 BUG = "bug v1_simple: half of the bytes are announced\n"
@@ -54,8 +56,43 @@ def test_zoo_list(folder, kernels):
            says(result, 1, f"{zoo}:8: v1_simple/kernel.cu has no line", "kNothing"), result)
     result = make_zoo("copy", str(zoo), kernels[0], str(folder / "copy.cu"))
     expect("zoo: of which the build says the same", says(result, 0, "kNothing"), result)
-    result = make_zoo("check", str(HERE / "zoo.txt"), *kernels)
-    expect("zoo: each bug of the list fits", result.returncode == 0 and not result.stderr, result)
+    result = make_zoo("check", ",".join(str(HERE / name) for name in LISTS), *kernels)
+    expect("zoo: each bug of the lists fits", result.returncode == 0 and not result.stderr, result)
+
+
+def test_several_changes_of_a_line(folder):
+    """Statements, arguments, and what lies inside of what another bug replaces, in any order."""
+    kernel = folder / "v1_x" / "kernel.cu"
+    kernel.parent.mkdir()
+    kernel.write_text("  f(a, b + 1);  // f\n  f(a, b);\n", encoding="utf-8")
+    lists = folder / "lists.txt"
+    change = "bug v1_x: a\n  line: {}\n  replace: {}\n  with: {}\n  expect: x\n"
+
+    def copied(*changes):
+        """What is said, and the lines."""
+        lists.write_text("\n".join(change.format(*each) for each in changes), encoding="utf-8")
+        result = make_zoo("copy", str(lists), str(kernel), str(folder / "x.cu"))
+        result.lines = [line.strip() for line in
+                        (folder / "x.cu").read_text(encoding="utf-8").splitlines()[1:]]
+        return result
+
+    for order in ((0, 1), (1, 0)):
+        changes = [("// f", "a, b + 1", "a, c"), ("// f", "f(a, b + 1);", "g();")]
+        result = copied(*(changes[i] for i in order))
+        inside, whole = order.index(0), order.index(1)
+        expect(f"zoo: one change inside of another, {order}", result.lines == [
+            f"{{ if (zoo::is_on({whole})) {{ g(); }} else {{ f(a, (zoo::is_on({inside}) ? (c) : "
+            "(b + 1))); } }  // f", "f(a, b);"] and not result.stderr, result)
+    result = copied(("// f", "b", "c"), ("// f", "b", "d"))
+    expect("zoo: two bugs at one place", result.lines[0] ==
+           "f(a, (zoo::is_on(1) ? (d) : ((zoo::is_on(0) ? (c) : (b)))) + 1);  // f", result)
+    result = copied(("// f .. f(a, b);", "b", "c"))
+    expect("zoo: a line below another", result.lines[1] == "f(a, (zoo::is_on(0) ? (c) : (b)));",
+           result)
+    result = copied(("// f", "b + 1", "c"), ("// f", "1);", "2);"))
+    expect("zoo: two that overlap", says(result, 0, "lists.txt:7: ", "overlaps"), result)
+    result = copied(("// f", "a, b", "a, b, c"))
+    expect("zoo: more arguments than there are", says(result, 0, "lists.txt:1: ", "arguments"), result)
 
 
 def test_zoo_program(program):
@@ -66,6 +103,10 @@ def test_zoo_program(program):
     result = run(program, "--show", "0")
     expect("zoo --show 0", result.returncode == 0 and BUG[4:] in result.stdout
            and "too few bytes expected" in result.stdout and not result.stderr, result)
+    result = run(program, "--list", "kept_back_bugs", "--show", "1")
+    expect("zoo --list --show", result.returncode == 0 and "deadlock" in result.stdout, result)
+    result = run(program, "--list", "no_such_list", "--show", "1")
+    expect("zoo --list", says(result, 2, "no_such_list", "legal_rewrites"), result)
     names = run(program, "--checks").stdout.splitlines()
     expect("zoo --checks", len(names) == len(set(names)) > 30 and names[0].endswith("(WAR)")
            and names[-1] == "deadlock" and "unknown" not in names, run(program, "--checks"))
@@ -100,6 +141,7 @@ def main(zoo, mutations, *kernels):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         test_zoo_list(folder, kernels)
+        test_several_changes_of_a_line(folder)
         test_zoo_program(zoo)
         test_legal_removals(folder, mutations)
     return 1 if FAILURES else 0

@@ -193,7 +193,7 @@ class Mutations {
   const Version version_;
   const int seeds_;
   std::vector<LegalRemoval>* const legal_;
-  bug_hunt::Problem problem_;
+  bug_hunt::HardProblem problem_;
   std::string kernel_;  // the path of kernel.cu
 };
 

@@ -161,7 +161,8 @@ void store_of_another_warp(const CUtensorMap map) {
 
 TEST(Reports, StoreBeforeTheWriteIsKnown) {
   Matrix target(kBoxRows, 64);
-  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kMissingBulkCommit},
+  expect_bug({Check::kReadBeforeFull, Check::kReadUninitialised, Check::kMissingBulkCommit,
+              Check::kStoreBufferReused},
              {"has not been told that the write is complete", "a barrier of the writing threads"},
              [&](const Options& options) {
                return run(options, kTwoWarps, store_of_another_warp, map_of(&target));

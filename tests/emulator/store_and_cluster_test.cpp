@@ -149,7 +149,8 @@ TEST(TmaStore, NeedsTheProxyFence) {
 
 TEST(TmaStore, NeedsTheBarrierBeforeIt) {
   // (The store's own warp has not fenced either: its other lanes come later.)
-  expect_store_bug<StoreBug::kNoBarrier>({Check::kMissingProxyFence}, {"before the barrier"});
+  expect_store_bug<StoreBug::kNoBarrier>({Check::kMissingProxyFence, Check::kReadBeforeFull},
+                                         {"before the barrier"});
 }
 
 TEST(TmaStore, NeedsTheBufferToBeRead) {
@@ -358,6 +359,7 @@ void multicast_kernel(const CUtensorMap map, int tiles, float* sums) {
       const int stage = tile % 2;
       ptx::mbarrier_wait_parity(&smem.full[stage], tile / 2 % 2);
       sum += __half2float(smem.tile[stage][(threadIdx.x * 2) * 64 + threadIdx.x * 2 % 8 * 8]);
+      __syncwarp();  // the others have read, too
       const bool signals =
           threadIdx.x < 2 && (kBug != ClusterBug::kReleasedAtHomeOnly || threadIdx.x == rank);
       if (signals) emulator::mbarrier_arrive_remote(&smem.empty[stage], threadIdx.x, here());

@@ -25,7 +25,7 @@ Status compare(std::vector<const char*> words, RunOptions* options) {
 TEST(DriverOptions, Defaults) {
   RunOptions options;
   EXPECT_TRUE(driver({}, &options).ok());
-  EXPECT_EQ(options.problems[0].m, 256) << "small: these tests are linked with the CPU's device";
+  EXPECT_EQ(options.problems[0].m, 300) << "small: these tests are linked with the CPU's device";
   EXPECT_EQ(options.problems[0].lda, 0);
   EXPECT_EQ(options.data, DataKind::kUniform);
   EXPECT_FALSE(options.check_only);
