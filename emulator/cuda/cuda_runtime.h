@@ -179,20 +179,20 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs = 0;
 };
 
-// As many clusters as would fill the emulated chip, each multiprocessor with one block.
+namespace emulator {
+// So many clusters of a launch run at a time on so many multiprocessors, as far as shared memory,
+// threads and blocks go. (How many registers a kernel takes is not known.)
+int resident_clusters(const cudaLaunchConfig_t& config, int multiprocessors);
+}  // namespace emulator
+
+// As many clusters as fill the emulated chip.
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel*,
                                            const cudaLaunchConfig_t* config) {
   int multiprocessors = 0;
   const cudaError_t error =
       cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  unsigned blocks = 1;
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const auto& size = config->attrs[i].val.clusterDim;
-    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-      blocks = size.x * size.y * size.z;
-  }
-  *clusters = multiprocessors / static_cast<int>(blocks);
+  *clusters = emulator::resident_clusters(*config, multiprocessors);
   return error;
 }
 

@@ -35,6 +35,7 @@ std::string waits_for(const Thread& thread) {
       return "waits for its cp.async groups";
     case WaitKind::kRegisters:
       return "waits for " + number(wait.id) + " registers per thread";
+    case WaitKind::kSleep:
     case WaitKind::kNone:
       break;
   }

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "cp_async.h"
+#include "circle.h"
 #include "fiber.h"
+#include "global_memory.h"
 #include "mbarrier.h"
 #include "register_pool.h"
 #include "scheduler.h"
@@ -32,6 +34,7 @@ constexpr int kNamedBarriers = 16;
 
 class Block;
 class Cluster;
+class Grid;
 struct Warp;
 
 enum class WaitKind {
@@ -42,6 +45,7 @@ enum class WaitKind {
   kBlockBarrier,
   kClusterBarrier,
   kWarp,  // for the other lanes
+  kSleep,
   kBulkGroup,
   kCopies,  // cp.async
   kRegisters,
@@ -81,6 +85,8 @@ struct Thread {
   BulkProgress bulk;
   CopyProgress copies;
   MatrixExchange exchange;
+  Circle circle;
+  Look look;
 
   int warp_group() const { return index / kWarpGroupThreads; }
   Cluster& cluster() const;
@@ -172,12 +178,16 @@ class Block {
 
 class Cluster {
  public:
+  // Its fibers take the stacks of the calling operating-system thread from `first_stack` on.
   Cluster(const cudaLaunchConfig_t& config, dim3 cluster_size, int64_t index,
-          const std::function<void()>& thread_body);
+          const std::function<void()>& thread_body, size_t first_stack);
 
-  // Runs all threads to their ends, or until a check stops them. A report, if there is one, is in
-  // report().
-  void run();
+  // All threads have ended, or a check has stopped them. A report, if there is one, is in `report`.
+  bool has_ended() const {
+    return scheduler.stopped() || (live_threads() == 0 && !scheduler.has_events());
+  }
+  // Counts what is left to count, when it has ended or is stopped from outside.
+  void end();
 
   Component new_component() { return components_++; }
   int live_threads() const;
@@ -185,6 +195,9 @@ class Cluster {
 
   const int64_t index;  // within the grid
   const std::function<void()>& thread_body;
+  const size_t first_stack;
+  Grid* grid = nullptr;  // once the cluster shares global memory
+  GlobalWrites global_writes;
   Scheduler scheduler;
   ThreadBarrier barrier;
   std::vector<std::unique_ptr<Block>> blocks;

@@ -15,6 +15,7 @@ namespace emulator {
 
 class Block;
 class Cluster;
+class Grid;
 struct Access;
 struct Accumulator;
 struct Barrier;
@@ -159,6 +160,10 @@ namespace report {
 // --- nobody can run and nothing is under way (deadlock.cpp) ---
 
 [[noreturn]] void deadlock(Cluster& cluster);
+
+// --- global memory (global_reports.cpp) ---
+
+[[noreturn]] void grid_deadlock(const Grid& grid);
 
 }  // namespace report
 }  // namespace emulator
