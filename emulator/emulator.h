@@ -97,6 +97,7 @@ enum class Check {
   kRegisterBudget,
   kLaunch,
   kLimit,
+  kDataRace,
   kDeadlock,
 };
 

@@ -76,6 +76,8 @@ const char* check_name(Check check) {
       return "launch not possible";
     case Check::kLimit:
       return "value out of range";
+    case Check::kDataRace:
+      return "data race in memory that blocks share";
     case Check::kDeadlock:
       return "deadlock";
   }

@@ -36,25 +36,31 @@ uint32_t atom(const char* instruction, uint32_t* address, Order order, SourceLin
   const uint32_t before = memory.read(*thread, address, order, instruction, where);
   const uint32_t after = operation(before);
   if (after != before) {
-    memory.write(actor(*thread, instruction, where), address, before, after);
+    note_access(*thread, GlobalAccessKind::kAtomicWrite, address, sizeof(*address), instruction,
+                where);
+    memory.write(actor(*thread, instruction, where), address, after, released(*thread, order),
+                 true);
     thread->scheduler().changed();
   }
   return before;
 }
 
-// A write that returns nothing: it may take its time.
+// A write that returns nothing: it may take its time. An update adds to what is there.
 template <class Operation>
-void write(const char* instruction, uint32_t* address, Order order, SourceLine where,
-           Operation operation) {
+void write(const char* instruction, uint32_t* address, Order order, bool is_update,
+           SourceLine where, Operation operation) {
   Thread* const thread = enter(instruction, where);
   if (thread == nullptr) return;
   GlobalMemory& memory = shared_memory_of_grid(*thread);
   Cluster& cluster = thread->cluster();
   if (order == Order::kRelease) cluster.global_writes.flush();
-  cluster.global_writes.add(
-      cluster, address, [&memory, who = actor(*thread, instruction, where), address, operation] {
-        memory.write(who, address, *address, operation(*address));
-      });
+  note_access(*thread, GlobalAccessKind::kAtomicWrite, address, sizeof(*address), instruction,
+              where);
+  cluster.global_writes.add(cluster, address,
+                            [&memory, who = actor(*thread, instruction, where), address, operation,
+                             is_update, releases = released(*thread, order)] {
+                              memory.write(who, address, operation(*address), releases, is_update);
+                            });
   thread->scheduler().maybe_yield(*thread);
 }
 
@@ -83,6 +89,7 @@ template <class Value>
 Value load_weakly(const char* instruction, const Value* address, SourceLine where) {
   if (Thread* thread = enter(instruction, where)) {
     thread->cluster().global_writes.flush(address);
+    note_access(*thread, GlobalAccessKind::kRead, address, sizeof(*address), instruction, where);
   }
   return *address;
 }
@@ -92,6 +99,7 @@ void store_weakly(const char* instruction, Value* address, Value value, SourceLi
   Thread* const thread = enter(instruction, where);
   if (thread == nullptr) return;
   thread->cluster().global_writes.flush(address);
+  note_access(*thread, GlobalAccessKind::kWrite, address, sizeof(*address), instruction, where);
   *address = value;
 }
 
@@ -105,16 +113,16 @@ using emulator::Order;
 using emulator::Thread;
 
 void red_add_relaxed_gpu(uint32_t* counter, uint32_t value, SourceLine where) {
-  emulator::write("red.add", counter, Order::kRelaxed, where, emulator::add(value));
+  emulator::write("red.add", counter, Order::kRelaxed, true, where, emulator::add(value));
 }
 
 void red_add_relaxed_gpu(float* sum, float value, SourceLine where) {
-  emulator::write("red.add", reinterpret_cast<uint32_t*>(sum), Order::kRelaxed, where,
+  emulator::write("red.add", reinterpret_cast<uint32_t*>(sum), Order::kRelaxed, true, where,
                   emulator::add(value));
 }
 
 void red_add_release_gpu(uint32_t* counter, uint32_t value, SourceLine where) {
-  emulator::write("red.release.add", counter, Order::kRelease, where, emulator::add(value));
+  emulator::write("red.release.add", counter, Order::kRelease, true, where, emulator::add(value));
 }
 
 uint32_t atom_add_relaxed_gpu(uint32_t* counter, uint32_t value, SourceLine where) {
@@ -140,18 +148,32 @@ uint32_t ld_acquire_gpu(const uint32_t* flag, SourceLine where) {
 }
 
 void st_relaxed_gpu(uint32_t* flag, uint32_t value, SourceLine where) {
-  emulator::write("st.relaxed", flag, Order::kRelaxed, where, emulator::set(value));
+  emulator::write("st.relaxed", flag, Order::kRelaxed, false, where, emulator::set(value));
 }
 
 void st_release_gpu(uint32_t* flag, uint32_t value, SourceLine where) {
-  emulator::write("st.release", flag, Order::kRelease, where, emulator::set(value));
+  emulator::write("st.release", flag, Order::kRelease, false, where, emulator::set(value));
 }
 
 void fence_acq_rel_gpu(SourceLine where) {
-  if (Thread* thread = enter("fence.acq_rel", where)) thread->cluster().global_writes.flush();
+  Thread* const thread = enter("fence.acq_rel", where);
+  if (thread == nullptr) return;
+  thread->cluster().global_writes.flush();
+  emulator::Warp& warp = *thread->warp;
+  warp.clock.join(warp.global.acquirable);
+  warp.global.acquirable.clear();
+  emulator::VectorClock known;
+  publish(*thread, &known);
+  warp.clock.grid.fenced.join(known.grid.seen);
 }
 
-void fence_proxy_async_global(SourceLine where) { enter("fence.proxy.async.global", where); }
+void fence_proxy_async_global(SourceLine where) {
+  Thread* const thread = enter("fence.proxy.async.global", where);
+  if (thread == nullptr) return;
+  emulator::VectorClock known;
+  publish(*thread, &known);
+  thread->warp->clock.grid.proxied.join(known.grid.seen);
+}
 
 float ld_global_f32(const float* address, SourceLine where) {
   return emulator::load_weakly("ld.global", address, where);

@@ -8,8 +8,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
+
+#include "vector_clock.h"
 
 namespace emulator {
 
@@ -19,6 +24,7 @@ struct Thread;
 // Who has done something, for reports: it may have left since.
 struct Actor {
   uint3 block = {0, 0, 0};
+  int64_t block_number = 0;  // within the grid
   int warp = 0;
   int lane = 0;
   const std::string* role = nullptr;
@@ -58,25 +64,136 @@ class GlobalWrites {
   std::deque<Write> writes_;
 };
 
-enum class Order { kRelaxed, kAcquire, kRelease, kAcquireRelease };
+// --- who may touch what when ---
 
-// Locations through which clusters speak to each other.
-class GlobalMemory {
+enum class GlobalAccessKind { kRead, kWrite, kAtomicRead, kAtomicWrite, kTmaWrite };
+
+// A thread's access to memory that several blocks reach. Whoever's clock has reached `value` in the
+// warp's component has been told of it.
+struct GlobalAccess {
+  GlobalAccessKind kind;
+  Component component;
+  uint32_t value;
+  Actor who;
+
+  bool is_write() const {
+    return kind != GlobalAccessKind::kRead && kind != GlobalAccessKind::kAtomicRead;
+  }
+  bool is_atomic() const {
+    return kind == GlobalAccessKind::kAtomicRead || kind == GlobalAccessKind::kAtomicWrite;
+  }
+};
+
+// A warp's accesses are counted by how often it has told others of what it has done.
+struct GlobalAccesses {
+  Component component = kNoComponent;
+  uint32_t told = 0;
+  bool more = false;  // than it has told of
+  VectorClock acquirable;  // by a fence, from what relaxed reads have read
+
+  // What it can tell now.
+  uint32_t epoch() {
+    told += more;
+    more = false;
+    return told;
+  }
+};
+
+// The latest accesses to each two bytes of memory.
+class AccessHistory {
  public:
-  // The latest write to a location that went through a wrapper; null if there was none.
-  struct Write {
-    Actor who;
-    uint32_t value = 0;
+  // Two accesses of different blocks to the same bytes that nothing orders.
+  struct Race {
+    GlobalAccess earlier;
+    GlobalAccess later;
+    const void* address;
   };
-  const Write* latest_write(const void* address) const;
 
-  uint32_t read(Thread& thread, const uint32_t* address, Order order, const char* instruction,
-                SourceLine where);
-  // Takes the value from `before` to `after`.
-  void write(const Actor& who, uint32_t* address, uint32_t before, uint32_t after);
+  // Notes an access to `bytes` from `address` on by the calling thread, whose clock is `known`.
+  std::optional<Race> note(const void* address, size_t bytes, const GlobalAccess& access,
+                           const Counts& known);
+  // Notes all accesses of a cluster that has run alone, and knows nothing of others.
+  std::optional<Race> absorb(AccessHistory&& later);
+  // Any write to these bytes that `known` does not cover.
+  std::optional<GlobalAccess> unknown_write(const void* address, size_t bytes,
+                                            const Counts& known) const;
+  bool empty() const { return pages_.empty(); }
 
  private:
-  std::unordered_map<const void*, Write> writes_;
+  static constexpr size_t kUnit = 2;  // bytes
+  static constexpr size_t kPageUnits = 128;
+  using Number = uint32_t;  // of an access, or of a list of accesses; 0: none
+
+  // Reads are lists: any number of warps may have read since the latest write.
+  struct Read {
+    Number access;
+    Number next;
+  };
+  struct Page {
+    Number writes[kPageUnits] = {};
+    Number reads[kPageUnits] = {};
+  };
+
+  Page& page(uintptr_t number);
+  Number number_of(const GlobalAccess& access);
+  Number with_read(Number list, Number access);
+  const GlobalAccess* unordered(Number write, Number reads, const GlobalAccess& access,
+                                const Counts& known) const;
+
+  std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages_;
+  uintptr_t latest_page_number_ = 0;
+  Page* latest_page_ = nullptr;
+  std::vector<GlobalAccess> accesses_{1};
+  std::vector<Read> reads_{1};
+  std::unordered_map<uint64_t, Number> lists_;  // by access and next
+  std::unordered_map<Component, std::vector<Number>> recent_;  // of a warp
 };
+
+// --- flags and counters ---
+
+enum class Order { kRelaxed, kAcquire, kRelease, kAcquireRelease };
+constexpr bool acquires(Order order) {
+  return order == Order::kAcquire || order == Order::kAcquireRelease;
+}
+constexpr bool releases(Order order) {
+  return order == Order::kRelease || order == Order::kAcquireRelease;
+}
+
+// What a write hands to whoever acquires it.
+struct Released {
+  int64_t cluster = -1;  // whose agents the clock speaks of
+  VectorClock clock;
+};
+// What a write of this order by the thread would hand on.
+Released released(const Thread& thread, Order order);
+
+class GlobalMemory {
+ public:
+  // A location through which clusters speak to each other.
+  struct Location {
+    uint32_t value = 0;
+    std::optional<Actor> writer;  // the latest that came through a wrapper
+    Released released;
+  };
+  const Location* location(const void* address) const;
+
+  // The calling thread reads, and learns what that tells it.
+  uint32_t read(Thread& thread, const uint32_t* address, Order order, const char* instruction,
+                SourceLine where);
+  // An update (red, atom) hands on what the value before it did, too.
+  void write(const Actor& who, uint32_t* address, uint32_t value, const Released& released,
+             bool is_update);
+
+  AccessHistory accesses;
+  // How far each warp's accesses have been released to other blocks, by whomever.
+  Counts published;
+
+ private:
+  std::unordered_map<const void*, Location> locations_;
+};
+
+// A weak access by the calling thread to memory that several blocks reach.
+void note_access(Thread& thread, GlobalAccessKind kind, const void* address, size_t bytes,
+                 const char* instruction, SourceLine where);
 
 }  // namespace emulator

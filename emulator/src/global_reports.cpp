@@ -88,9 +88,11 @@ void grid_deadlock(const Grid& grid) {
     draft.line("        " + std::string(look.instruction) + " of " +
                place_of(look.address, look.where, function_of(look)) + ": always " +
                number(look.value));
-    if (const GlobalMemory::Write* write = grid.memory.latest_write(look.address)) {
-      draft.line("        last written by " + name_of(write->who) + ": " + write->who.instruction +
-                 " to " + number(write->value) + " at " + quote(write->who.where));
+    const GlobalMemory::Location* location = grid.memory.location(look.address);
+    if (location != nullptr && location->writer) {
+      const Actor& writer = *location->writer;
+      draft.line("        last written by " + name_of(writer) + ": " + writer.instruction + " to " +
+                 number(location->value) + " at " + quote(writer.where));
     } else {
       draft.line("        nobody has written there in this launch");
     }
@@ -114,6 +116,99 @@ void grid_deadlock(const Grid& grid) {
         "look for the write that is missing, goes to another place, or has been undone "
         "before it was seen");
   }
+  draft.stop();
+}
+
+namespace {
+
+std::string verb_of(const GlobalAccess& access) {
+  switch (access.kind) {
+    case GlobalAccessKind::kRead:
+    case GlobalAccessKind::kAtomicRead:
+      return "reads";
+    case GlobalAccessKind::kAtomicWrite:
+      return "updates";
+    case GlobalAccessKind::kTmaWrite:
+      return "stores by TMA to";
+    case GlobalAccessKind::kWrite:
+      break;
+  }
+  return "writes";
+}
+
+std::string place_of(const void* address) {
+  const DeviceMemory memory = device_memory_at(address);
+  const std::string place =
+      "address " + hexadecimal(reinterpret_cast<uintptr_t>(address)) + " of global memory";
+  if (memory.data == nullptr) return place;
+  return place + " (byte " + number(static_cast<const unsigned char*>(address) - memory.data) +
+         " of the " + number(memory.bytes) + " from cudaMallocAsync)";
+}
+
+void draft_race(const AccessHistory::Race& race, Draft* draft) {
+  const GlobalAccess& earlier = race.earlier;
+  const GlobalAccess& later = race.later;
+  draft->what(std::string(later.who.instruction) + " " + verb_of(later) + " " +
+              place_of(race.address) + ", which " + earlier.who.instruction + " of " +
+              name_of(earlier.who) + " " + verb_of(earlier) +
+              "; nothing orders the two, and one of them is not atomic");
+}
+
+constexpr char kUnordered[] =
+    "what another block does is only seen in order after a release by it (or by a thread that it "
+    "has met at a barrier since) that an acquire has read from";
+
+}  // namespace
+
+void data_race(const Thread& thread, const AccessHistory::Race& race, SourceLine where) {
+  Cluster& cluster = thread.block->cluster;
+  const GlobalAccess& earlier = race.earlier;
+  const Component component = earlier.component;
+  Draft draft(Check::kDataRace, cluster);
+  draft_race(race, &draft);
+  draft.who(thread).at(where, thread).other(earlier.who.where);
+  const std::string block = "block (" + number(earlier.who.block.x) + ", " +
+                            number(earlier.who.block.y) + ", " + number(earlier.who.block.z) + ")";
+  draft.why(kUnordered);
+  const auto knows = [&](const Warp& warp) {
+    return warp.clock.grid.seen[component] >= earlier.value;
+  };
+  const Block& own = *thread.block;
+  const bool known_in_block = std::any_of(own.warps.begin(), own.warps.end(), knows);
+  const bool read_relaxed = std::any_of(own.warps.begin(), own.warps.end(), [&](const Warp& warp) {
+    return warp.global.acquirable.grid.seen[component] >= earlier.value;
+  });
+  const bool released =
+      cluster.grid != nullptr && cluster.grid->memory.published[component] >= earlier.value;
+  if (known_in_block) {
+    draft.fix(
+        "another warp of this block has acquired it: let the two meet at a barrier "
+        "(__syncthreads) between that and this line");
+  } else if (read_relaxed) {
+    draft.fix(
+        "the flag was read by a relaxed load: take ld.acquire.gpu, or fence.acq_rel.gpu after "
+        "the load");
+  } else if (released) {
+    draft.fix(block +
+              " has released it: acquire that here (ld.acquire.gpu, or atom with acquire, "
+              "that reads what the release wrote) before this line");
+  } else {
+    draft.fix(block +
+              " has not released it: let it meet at a barrier (__syncthreads) whoever then "
+              "sets the flag by st.release.gpu (or red.release, atom.acq_rel; relaxed ones only "
+              "after fence.acq_rel.gpu)");
+  }
+  draft.stop();
+}
+
+void data_race(Cluster& cluster, const AccessHistory::Race& race) {
+  Draft draft(Check::kDataRace, cluster);
+  draft_race(race, &draft);
+  draft.who(name_of(race.later.who)).at(race.later.who.where).other(race.earlier.who.where);
+  draft.why(kUnordered);
+  draft.fix(
+      "give each element to one block, or let one wait for the other: st.release.gpu of a "
+      "flag, and ld.acquire.gpu that reads it");
   draft.stop();
 }
 

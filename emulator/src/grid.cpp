@@ -30,8 +30,10 @@ bool is_stuck(const Thread& thread, uint64_t activity) {
 
 }  // namespace
 
-Grid::Grid(const Options& options, int64_t first, int64_t clusters, int room, Launch launch)
-    : schedule_(options.schedule),
+Grid::Grid(const Options& options, int64_t first, int64_t clusters, int room,
+           GlobalMemory& of_launch, Launch launch)
+    : memory(of_launch),
+      schedule_(options.schedule),
       random_(options.seed, kGridStream),
       launch_(std::move(launch)),
       clusters_(clusters),
@@ -47,8 +49,10 @@ void Grid::start_next() {
   ++activity_;
   stopped_ = launch_.failed();
   if (cluster == nullptr) return;
+  stopped_ = cluster->report.has_value();
   time_ = std::max(time_, cluster->scheduler.now() * kNanosecondsPerTurn);
   cluster->grid = this;
+  cluster->accesses = &memory.accesses;
   cluster->scheduler.count_activity(&activity_);
   residents_.push_back(std::move(cluster));
 }

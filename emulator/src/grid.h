@@ -30,12 +30,13 @@ class Grid {
   };
 
   // `first` is the first cluster that shares global memory; at most `room` run at a time.
-  Grid(const Options& options, int64_t first, int64_t clusters, int room, Launch launch);
+  Grid(const Options& options, int64_t first, int64_t clusters, int room, GlobalMemory& memory,
+       Launch launch);
 
   // Until all have ended, or one has a report.
   void run();
 
-  GlobalMemory memory;
+  GlobalMemory& memory;
 
   // %globaltimer, in nanoseconds: all clusters have one clock. (They count turns; what one does
   // while the others do as much is the same time for all.)

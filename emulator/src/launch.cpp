@@ -160,7 +160,8 @@ class Run {
         clusters_(int64_t{config.gridDim.x} / size.x * (config.gridDim.y / size.y) *
                   (config.gridDim.z / size.z)),
         first_failed_(clusters_),
-        first_shared_(clusters_) {
+        first_shared_(clusters_),
+        end_heard_(clusters_) {
     for (int i = 0; i < std::max(1, options().threads); ++i) workers_.emplace_back(i == 0);
   }
 
@@ -210,34 +211,68 @@ class Run {
     return nullptr;
   }
 
+  // A cluster has ended, or is to go no further. Those that have run alone are heard in the order
+  // of their numbers.
   void end(std::unique_ptr<Cluster> cluster) {
-    cluster->end();
     const std::lock_guard<std::mutex> lock(mutex_);
-    State& all = state();
-    add(cluster->counts, &all.counters);
-    all.trace.append(std::move(cluster->trace));
     const auto place = places_.find(cluster->index);
     place->second.worker->give_stacks(place->second.stacks);
     places_.erase(place);
-    if (!cluster->report) return;
-    first_failed_ = std::min<int64_t>(first_failed_, cluster->index);
-    reports_.emplace(cluster->index, std::move(*cluster->report));
+    if (cluster->grid != nullptr) return hear(*cluster);
+    const int64_t index = cluster->index;
+    ended_.emplace(index, std::move(cluster));
+    hear_ended();
+  }
+
+  void hear_ended() {
+    for (; next_heard_ < end_heard_; ++next_heard_) {
+      const auto next = ended_.find(next_heard_);
+      if (next == ended_.end()) return;
+      absorb(*next->second);
+      hear(*next->second);
+      ended_.erase(next);
+    }
+  }
+
+  void hear(Cluster& cluster) {
+    cluster.end();
+    State& all = state();
+    add(cluster.counts, &all.counters);
+    all.trace.append(std::move(cluster.trace));
+    if (!cluster.report) return;
+    first_failed_ = std::min<int64_t>(first_failed_, cluster.index);
+    reports_.emplace(cluster.index, std::move(*cluster.report));
+  }
+
+  // What a cluster has touched while it ran alone, as if it had done so just now.
+  void absorb(Cluster& cluster) {
+    if (cluster.report) return;
+    const auto race = memory_.accesses.absorb(std::move(cluster.own_accesses));
+    try {
+      if (race) report::data_race(cluster, *race);
+    } catch (const KernelStopped&) {
+    }
   }
 
   // The clusters from the first that shares global memory on.
   void run_side_by_side() {
     const int64_t known = next_;  // have begun, or ended
-    // A report stops the others where they are: it need not be that of the first cluster.
-    first_failed_ = clusters_;
     Grid::Launch launch;
     launch.start = [this, known](int64_t index) -> std::unique_ptr<Cluster> {
-      const auto found = waiting_.find(index);
-      if (found != waiting_.end()) return std::move(found->second);
-      if (index >= known) {
-        if (auto cluster = begin(workers_.front(), index)) return cluster;
+      next_heard_ = index;
+      end_heard_ = index + 1;
+      std::unique_ptr<Cluster> cluster;
+      if (const auto found = waiting_.find(index); found != waiting_.end()) {
+        cluster = std::move(found->second);
+      } else if (index >= known) {
+        cluster = begin(workers_.front(), index);
       }
-      if (reports_.count(index) != 0) first_failed_ = index;
-      return nullptr;
+      if (cluster != nullptr) {
+        absorb(*cluster);
+      } else {
+        hear_ended();
+      }
+      return cluster;
     };
     launch.failed = [this] { return first_failed_ < clusters_; };
     launch.run = [this](Cluster& cluster, uint64_t turns) {
@@ -246,9 +281,8 @@ class Run {
       worker.wait();
     };
     launch.end = [this](std::unique_ptr<Cluster> cluster) { end(std::move(cluster)); };
-    Grid(options(), first_shared_, clusters_, resident_clusters(config_, options().multiprocessors),
-         launch)
-        .run();
+    const int room = resident_clusters(config_, options().multiprocessors);
+    Grid(options(), first_shared_, clusters_, room, memory_, launch).run();
   }
 
   const cudaLaunchConfig_t& config_;
@@ -262,6 +296,10 @@ class Run {
   std::mutex mutex_;  // of what follows, and of State
   std::map<int64_t, Place> places_;
   std::map<int64_t, Report> reports_;
+  std::map<int64_t, std::unique_ptr<Cluster>> ended_;  // and not been heard
+  int64_t next_heard_ = 0;  // up to end_heard_
+  int64_t end_heard_;
+  GlobalMemory memory_;
   std::map<int64_t, std::unique_ptr<Cluster>> waiting_;  // for others to run side by side
 };
 

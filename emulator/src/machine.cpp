@@ -50,6 +50,8 @@ void publish(const Thread& thread, VectorClock* clock) {
   if (thread.copies.waited > 0) {
     clock->learn(thread.copies.component, static_cast<uint32_t>(thread.copies.waited));
     clock->learn(thread.copies.fenced_component, static_cast<uint32_t>(thread.copies.fenced));
+  if (thread.warp->global.epoch() > 0) {
+    clock->grid.seen.learn(warp.global.component, thread.warp->global.epoch());
   }
 }
 
@@ -230,6 +232,11 @@ Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_in
     blocks.push_back(std::make_unique<Block>(*this, block, static_cast<int>(rank),
                                              static_cast<int>(config.blockDim.x),
                                              config.dynamicSmemBytes));
+  }
+  // Each warp of the grid has a number, whichever clusters run.
+  size_t number = static_cast<size_t>(cluster_index) * blocks.size() * blocks[0]->warps.size();
+  for (const auto& block : blocks) {
+    for (Warp& warp : block->warps) warp.global.component = static_cast<Component>(number++);
   }
 }
 

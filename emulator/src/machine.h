@@ -122,6 +122,7 @@ struct Warp {
   // Its reads by ldmatrix.
   Component read = kNoComponent;
   uint32_t reads = 0;
+  GlobalAccesses global;
 
   // Signals to other blocks' barriers.
   Component signalled = kNoComponent;
@@ -198,6 +199,8 @@ class Cluster {
   const size_t first_stack;
   Grid* grid = nullptr;  // once the cluster shares global memory
   GlobalWrites global_writes;
+  AccessHistory own_accesses;  // while the cluster runs alone
+  AccessHistory* accesses = &own_accesses;
   Scheduler scheduler;
   ThreadBarrier barrier;
   std::vector<std::unique_ptr<Block>> blocks;

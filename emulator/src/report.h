@@ -10,6 +10,7 @@
 
 #include "encoded_map.h"
 #include "operand.h"
+#include "global_memory.h"
 
 namespace emulator {
 
@@ -164,6 +165,10 @@ namespace report {
 // --- global memory (global_reports.cpp) ---
 
 [[noreturn]] void grid_deadlock(const Grid& grid);
+[[noreturn]] void data_race(const Thread& thread, const AccessHistory::Race& race,
+                            SourceLine where);
+// The same, found when the cluster had run as far as it gets alone.
+[[noreturn]] void data_race(Cluster& cluster, const AccessHistory::Race& race);
 
 }  // namespace report
 }  // namespace emulator
