@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_fp16.h>
+#include <global_store.cuh>
 #include <matmul.h>
 #include <ptx/warpgroup.cuh>
 
@@ -51,10 +52,10 @@ __device__ __forceinline__ void store_accumulator_in_pairs(const float (&acc)[kR
       const half2 pair = __floats2half2_rn(acc[4 * j + 2 * lower], acc[4 * j + 2 * lower + 1]);
       const bool second = 8 * j + 1 < columns_left;
       if (second && aligned) {
-        *reinterpret_cast<half2*>(address + 8 * j) = pair;
+        store_global(reinterpret_cast<half2*>(address + 8 * j), pair);
       } else {
-        address[8 * j] = __low2half(pair);
-        if (second) address[8 * j + 1] = __high2half(pair);
+        store_global(&address[8 * j], __low2half(pair));
+        if (second) store_global(&address[8 * j + 1], __high2half(pair));
       }
     }
   }
@@ -102,8 +103,8 @@ __device__ __forceinline__ void store_accumulator(const float (&acc)[kRegisters]
         memcpy(&words[j], &pair, sizeof(pair));
       }
       transpose_quad(words);
-      *reinterpret_cast<uint4*>(address + i * 8 * c.leading_dimension + r * 2) =
-          make_uint4(words[0], words[1], words[2], words[3]);
+      store_global(reinterpret_cast<uint4*>(address + i * 8 * c.leading_dimension + r * 2),
+                   make_uint4(words[0], words[1], words[2], words[3]));
     }
   }
 }

@@ -1,4 +1,6 @@
 // The instructions of ptx/global.cuh.
+#include <global_store.cuh>
+
 #include <cstring>
 #include <ptx/global.cuh>
 
@@ -104,6 +106,13 @@ void store_weakly(const char* instruction, Value* address, Value value, SourceLi
 }
 
 }  // namespace
+
+void note_global_store(const void* address, size_t bytes, SourceLine where) {
+  Thread* const thread = current_thread();
+  if (thread == nullptr) return;  // a test without an emulated machine
+  note_access(*thread, GlobalAccessKind::kWrite, address, bytes, "a store", where);
+}
+
 }  // namespace emulator
 
 namespace ptx {

@@ -48,7 +48,11 @@ void GlobalWrites::flush(const void* address) {
 AccessHistory::Page& AccessHistory::page(uintptr_t number) {
   if (latest_page_ != nullptr && latest_page_number_ == number) return *latest_page_;
   std::unique_ptr<Page>& found = pages_[number];
-  if (found == nullptr) found = std::make_unique<Page>();
+  if (found == nullptr) {
+    found = std::make_unique<Page>();
+    first_page_ = std::min(first_page_, number);
+    last_page_ = std::max(last_page_, number);
+  }
   latest_page_number_ = number;
   latest_page_ = found.get();
   return *found;
@@ -176,6 +180,40 @@ std::optional<GlobalAccess> AccessHistory::unknown_write(const void* address, si
     if (write.value > known[write.component]) return write;
   }
   return std::nullopt;
+}
+
+bool AccessHistory::is_untouched(const void* address, size_t bytes) const {
+  constexpr size_t kPageBytes = kPageUnits * kUnit;
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  return begin / kPageBytes > last_page_ || (begin + bytes - 1) / kPageBytes < first_page_;
+}
+
+// Nobody can wait for the end of a store here, so nobody is ever told of it.
+void note_tma_store(Thread& thread, const void* address, size_t bytes, SourceLine where) {
+  if (!options().happens_before) return;
+  const Warp& warp = *thread.warp;
+  const GlobalAccess access = {GlobalAccessKind::kTmaWrite, warp.global.component, UINT32_MAX,
+                               actor(thread, "a TMA store", where)};
+  if (const auto race =
+          thread.cluster().accesses->note(address, bytes, access, warp.clock.grid.seen)) {
+    report::data_race(thread, *race, where);
+  }
+}
+
+void check_tma_load(Thread& thread, const void* address, size_t bytes, SourceLine where) {
+  if (!options().happens_before) return;
+  const AccessHistory& accesses = *thread.cluster().accesses;
+  if (accesses.is_untouched(address, bytes)) return;
+  Warp& warp = *thread.warp;
+  const auto write = accesses.unknown_write(address, bytes, warp.clock.grid.proxied);
+  if (!write) return;
+  const bool own = write->who.block_number == actor(thread, "", where).block_number;
+  if (own && write->kind == GlobalAccessKind::kTmaWrite) return;
+  const bool is_ordered = own || warp.clock.grid.seen[write->component] >= write->value;
+  if (is_ordered) report::missing_proxy_fence(thread, *write, where);
+  const GlobalAccess load = {GlobalAccessKind::kRead, warp.global.component, 0,
+                             actor(thread, "a TMA load", where)};
+  report::data_race(thread, {*write, load, address}, where);
 }
 
 void note_access(Thread& thread, GlobalAccessKind kind, const void* address, size_t bytes,

@@ -117,7 +117,8 @@ class AccessHistory {
   // Any write to these bytes that `known` does not cover.
   std::optional<GlobalAccess> unknown_write(const void* address, size_t bytes,
                                             const Counts& known) const;
-  bool empty() const { return pages_.empty(); }
+  // None of these bytes has been touched, as a quick look tells.
+  bool is_untouched(const void* address, size_t bytes) const;
 
  private:
   static constexpr size_t kUnit = 2;  // bytes
@@ -141,6 +142,7 @@ class AccessHistory {
                                 const Counts& known) const;
 
   std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages_;
+  uintptr_t first_page_ = UINTPTR_MAX, last_page_ = 0;
   uintptr_t latest_page_number_ = 0;
   Page* latest_page_ = nullptr;
   std::vector<GlobalAccess> accesses_{1};
@@ -192,6 +194,9 @@ class GlobalMemory {
   std::unordered_map<const void*, Location> locations_;
 };
 
+// The calling thread asks TMA to write these bytes, or to read them.
+void note_tma_store(Thread& thread, const void* address, size_t bytes, SourceLine where);
+void check_tma_load(Thread& thread, const void* address, size_t bytes, SourceLine where);
 // A weak access by the calling thread to memory that several blocks reach.
 void note_access(Thread& thread, GlobalAccessKind kind, const void* address, size_t bytes,
                  const char* instruction, SourceLine where);

@@ -201,6 +201,21 @@ void data_race(const Thread& thread, const AccessHistory::Race& race, SourceLine
   draft.stop();
 }
 
+void missing_proxy_fence(const Thread& thread, const GlobalAccess& write, SourceLine where) {
+  by(Check::kMissingProxyFence, thread,
+     "a TMA load reads global memory that " + std::string(write.who.instruction) + " of " +
+         name_of(write.who) + " " + verb_of(write),
+     where)
+      .other(write.who.where)
+      .why(
+          "copies by TMA go through the asynchronous proxy: they see ordinary writes, ordered or "
+          "not, after a fence between the two proxies only")
+      .fix(
+          "fence.proxy.async.global (ptx::fence_proxy_async_global) in every thread that writes, "
+          "before it releases; or after the acquire, in the thread that loads")
+      .stop();
+}
+
 void data_race(Cluster& cluster, const AccessHistory::Race& race) {
   Draft draft(Check::kDataRace, cluster);
   draft_race(race, &draft);

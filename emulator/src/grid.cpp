@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kGridStream = UINT64_MAX;  // of chance: clusters have theirs by their indices
 constexpr uint64_t kNanosecondsPerTurn = 1000;
+constexpr uint64_t kMostTurns = 512;
 constexpr size_t kWantedAtFirst = 4;
 // Who goes round in circles is found by that. A loop that changes something in each round, and so
 // might end by itself, is given so many of its cluster's turns.
@@ -40,7 +41,7 @@ Grid::Grid(const Options& options, int64_t first, int64_t clusters, int room,
       room_(room),
       next_(first),
       wanted_(std::min<size_t>(kWantedAtFirst, static_cast<size_t>(room))) {
-  constexpr uint64_t kChoices[] = {1, 8, 64, 512};
+  constexpr uint64_t kChoices[] = {2, 8, 64, kMostTurns};
   turns_ = kChoices[random_.below(4)];
 }
 
@@ -67,7 +68,8 @@ void Grid::run_one(size_t chosen) {
   Cluster& cluster = *residents_[chosen];
   const uint64_t before = activity_;
   const uint64_t began = cluster.scheduler.now();
-  launch_.run(cluster, 1 + random_.below(static_cast<uint32_t>(turns_)));
+  const bool is_last = residents_.size() == 1 && next_ == clusters_;
+  launch_.run(cluster, is_last ? kMostTurns : 1 + random_.below(static_cast<uint32_t>(turns_)));
   time_ += (cluster.scheduler.now() - began) * kNanosecondsPerTurn / residents_.size() + 1;
   stopped_ = cluster.report.has_value();
   if (cluster.has_ended()) {

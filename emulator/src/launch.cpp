@@ -108,6 +108,7 @@ class Worker {
     changed_.notify_all();
   }
   void wait() {
+    if (!thread_.joinable()) return;
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return !busy_; });
   }

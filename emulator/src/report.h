@@ -167,7 +167,9 @@ namespace report {
 [[noreturn]] void grid_deadlock(const Grid& grid);
 [[noreturn]] void data_race(const Thread& thread, const AccessHistory::Race& race,
                             SourceLine where);
-// The same, found when the cluster had run as far as it gets alone.
+[[noreturn]] void missing_proxy_fence(const Thread& thread, const GlobalAccess& write,
+                                      SourceLine where);
+// A data race that is found when the cluster has run as far as it gets alone.
 [[noreturn]] void data_race(Cluster& cluster, const AccessHistory::Race& race);
 
 }  // namespace report

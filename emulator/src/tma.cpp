@@ -111,6 +111,17 @@ void write_box(const EncodedMap& map, const Coordinates& first, const uint8_t* b
   }
 }
 
+// Calls visit(begin, bytes) for the part of each of a box's rows that lies inside the tensor.
+template <class Visit>
+void for_each_row(const EncodedMap& map, int column, int row, Visit visit) {
+  for (uint32_t i = 0; i < map.box_rows; ++i) {
+    const Inside part = inside(map, column, int64_t{row} + i);
+    if (part.begin == part.end) continue;
+    visit(global_address(map, column + part.begin, int64_t{row} + i),
+          static_cast<size_t>(part.end - part.begin) * 2);
+  }
+}
+
 // Puts a stage's number where the source has an index: "smem.a[stage]" becomes "smem.a[2]".
 std::string with_index(const std::string& expression, const Barrier& barrier) {
   const size_t open = expression.find('[');
@@ -266,6 +277,9 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
   if (!own.fenced) report::init_not_fenced(thread, own, where);
   latest_load_ = where;
   ++cluster.counts.tma_loads;
+  for_each_row(place.map, column, row, [&](const uint8_t* begin, size_t row_bytes) {
+    check_tma_load(thread, begin, row_bytes, where);
+  });
   for (const auto& block : cluster.blocks) {
     if ((blocks >> block->rank & 1) == 0) continue;
     Barrier& barrier =
@@ -386,6 +400,10 @@ void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleM
   }
   ++cluster.counts.tma_stores;
   cluster.counts.tma_store_bytes += end - begin;
+  for_each_row(place.map, column, row, [&](const uint8_t* begin, size_t row_bytes) {
+    note_tma_store(thread, begin, row_bytes, where);
+  });
+  cluster.counts.tma_store_bytes += place.map.box_bytes();
 
   struct Box {
     std::vector<uint8_t> bytes;

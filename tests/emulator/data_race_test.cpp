@@ -2,8 +2,13 @@
 #include <ptx/cluster.cuh>
 #include <ptx/global.cuh>
 #include <ptx/mbarrier.cuh>
+#include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
+#include <stage_fragment.cuh>
+#include <store_accumulator.cuh>
 
+#include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "kernel_test.h"
@@ -16,6 +21,7 @@ using emulator::Report;
 using kernel_test::expect_bug;
 using kernel_test::expect_report;
 using kernel_test::expect_silent;
+using kernel_test::Matrix;
 using kernel_test::quiet;
 using kernel_test::run;
 
@@ -381,6 +387,115 @@ TEST(DataRace, AReaderMustBeWaitedFor) {
   };
   expect_legal(run_on(write_after_read_kernel<true>));
   expect_bug({Check::kDataRace}, {"st.global"}, run_on(write_after_read_kernel<false>));
+}
+
+// --- the ways into C ---
+
+// Tiles of 64 × 64, `step` columns apart.
+template <bool kByTma>
+void tiles_kernel(const CUtensorMap map, OutputMatrix c, int step) {
+  struct Storage {
+    alignas(1024) half tile[64 * 64];
+  };
+  const int column = static_cast<int>(blockIdx.x) * step;
+  float acc[32] = {};
+  if (!kByTma) return store_accumulator(acc, c, 0, column);
+  auto& smem = shared_storage<Storage>();
+  stage_fragment(acc, 0, smem.tile);
+  ptx::fence_proxy_async();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  ptx::cp_async_bulk_tensor_2d(&map, column, 0, smem.tile);
+  ptx::cp_async_bulk_commit_group();
+  ptx::cp_async_bulk_wait_group_read<0>();
+}
+
+TEST(DataRace, TilesThatOverlap) {
+  Matrix c(64, 1024);
+  for (const int threads : {1, 3}) {
+    Options options = quiet();
+    options.threads = threads;
+    const kernel_test::Shape shape = {10, 128, 64 * 64 * sizeof(half)};
+    for (const int columns : {1000, 1003}) {  // 1003: pairs whose second element is outside
+      const OutputMatrix matrix = {c.data(), 64, columns, 1024};
+      expect_silent(run(options, shape, tiles_kernel<false>, c.map(64), matrix, 64));
+      expect_report(run(options, shape, tiles_kernel<false>, c.map(64), matrix, 63),
+                    Check::kDataRace,
+                    {"a store writes address", "which a store of block (0, 0, 0)",
+                     "who:    block (1, 0, 0)", "store_accumulator.cuh"});
+    }
+    const OutputMatrix none = {c.data(), 64, 1024, 1024};
+    expect_silent(run(options, shape, tiles_kernel<true>, c.map(64), none, 64));
+    expect_report(run(options, shape, tiles_kernel<true>, c.map(64), none, 56), Check::kDataRace,
+                  {"a TMA store stores by TMA to address", "who:    block (1, 0, 0)"});
+  }
+}
+
+// --- TMA reads what threads have written ---
+
+enum class Proxy { kFenceOfWriters, kFenceOfReader, kNone, kFenceBeforeTheWrite, kNoFlag };
+
+struct OneTile {
+  alignas(1024) half tile[64 * 64];
+  MBarrier full;
+};
+
+template <Proxy kProxy>
+void proxy_kernel(half* matrix, const CUtensorMap map, uint32_t* flag, float* received) {
+  if (blockIdx.x == 0) {
+    if (kProxy == Proxy::kFenceBeforeTheWrite) ptx::fence_proxy_async_global();
+    for (int i = 0; i < 16; ++i) {
+      float4 ones;
+      const half2 one = __floats2half2_rn(1, 1);
+      for (float* word : {&ones.x, &ones.y, &ones.z, &ones.w}) {
+        std::memcpy(word, &one, sizeof(one));
+      }
+      ptx::st_global_v4_f32(reinterpret_cast<float4*>(matrix) + threadIdx.x + i * 32, ones);
+    }
+    if (kProxy == Proxy::kFenceOfWriters) ptx::fence_proxy_async_global();
+    __syncthreads();
+    if (threadIdx.x == 0) ptx::st_release_gpu(flag, 1);
+    return;
+  }
+  auto& smem = shared_storage<OneTile>();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&smem.full, 1);
+    ptx::fence_mbarrier_init();
+    if (kProxy == Proxy::kNoFlag) {
+      while (ptx::ld_relaxed_gpu(flag) == 0) ptx::nanosleep(20);
+    } else {
+      while (ptx::ld_acquire_gpu(flag) == 0) ptx::nanosleep(20);
+    }
+    if (kProxy == Proxy::kFenceOfReader) ptx::fence_proxy_async_global();
+    ptx::mbarrier_arrive_expect_tx(&smem.full, sizeof(smem.tile));
+    ptx::cp_async_bulk_tensor_2d(smem.tile, &map, 0, 0, &smem.full);
+  }
+  __syncthreads();
+  ptx::mbarrier_wait_parity(&smem.full, 0);
+  received[threadIdx.x] = __half2float(smem.tile[threadIdx.x]);
+}
+
+template <Proxy kProxy>
+std::optional<Report> hand_over(const Options& options) {
+  Matrix matrix(64, 64);
+  uint32_t flag = 0;
+  std::vector<float> received(32);
+  const auto report = run(options, {2, 32, sizeof(OneTile)}, proxy_kernel<kProxy>, matrix.data(),
+                          matrix.map(64), &flag, received.data());
+  EXPECT_TRUE(report || std::count(received.begin(), received.end(), 1) == 32);
+  return report;
+}
+
+TEST(DataRace, TmaReadsBehindAFenceBetweenTheProxies) {
+  expect_legal(hand_over<Proxy::kFenceOfWriters>);
+  expect_legal(hand_over<Proxy::kFenceOfReader>);
+  const std::vector<std::string> parts = {
+      "a TMA load reads global memory that st.global.v4 of block (0, 0, 0)",
+      "fence.proxy.async.global (ptx::fence_proxy_async_global) in every thread that writes"};
+  expect_bug({Check::kMissingProxyFence}, parts, hand_over<Proxy::kNone>);
+  expect_bug({Check::kMissingProxyFence}, parts, hand_over<Proxy::kFenceBeforeTheWrite>);
+  expect_bug({Check::kDataRace}, {"a TMA load reads address", "read by a relaxed load"},
+             hand_over<Proxy::kNoFlag>);
 }
 
 }  // namespace
