@@ -49,6 +49,78 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(MBarrier* barrier, uint3
       : "memory");
 }
 
+// mapa, then ld.shared::cluster on the result (two instructions): reads 4 bytes, or 16 that are
+// aligned to 16, of block `rank` of the cluster, from the place where `address` lies in the calling
+// block. That block must have begun, and not leave before: cluster barriers see to both. Any
+// thread. PTX ISA, "mapa", "ld".
+__device__ __forceinline__ float ld_shared_cluster_f32(const float* address, uint32_t rank) {
+  float value;
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %1, %2;\n"
+      "ld.shared::cluster.f32 %0, [remote];\n"
+      "}"
+      : "=f"(value)
+      : "r"(shared_address(address)), "r"(rank)
+      : "memory");
+  return value;
+}
+__device__ __forceinline__ float4 ld_shared_cluster_v4_f32(const float4* address, uint32_t rank) {
+  float4 value;
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n"
+      "}"
+      : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+      : "r"(shared_address(address)), "r"(rank)
+      : "memory");
+  return value;
+}
+
+// mapa, then st.shared::cluster on the result (two instructions): the same, written. Any thread.
+// PTX ISA, "mapa", "st".
+__device__ __forceinline__ void st_shared_cluster_f32(float* address, uint32_t rank, float value) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "st.shared::cluster.f32 [remote], %2;\n"
+      "}" ::"r"(shared_address(address)),
+      "r"(rank), "f"(value)
+      : "memory");
+}
+__device__ __forceinline__ void st_shared_cluster_v4_f32(float4* address, uint32_t rank,
+                                                         const float4& value) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "st.shared::cluster.v4.f32 [remote], {%2, %3, %4, %5};\n"
+      "}" ::"r"(shared_address(address)),
+      "r"(rank), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w)
+      : "memory");
+}
+
+// mapa twice, then st.async on the results (three instructions): writes 4 bytes in block `rank` of
+// the cluster, some time later, and counts them at the barrier that lies there where `full` lies in
+// the calling block; whoever waits for the barrier sees them. Any thread. PTX ISA, "mapa",
+// "st.async".
+__device__ __forceinline__ void st_async_f32(float* address, uint32_t rank, float value,
+                                             MBarrier* full) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote, barrier;\n"
+      "mapa.shared::cluster.u32 remote, %0, %2;\n"
+      "mapa.shared::cluster.u32 barrier, %1, %2;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [remote], %3, [barrier];\n"
+      "}" ::"r"(shared_address(address)),
+      "r"(shared_address(full)), "r"(rank), "f"(value)
+      : "memory");
+}
+
 // As mbarrier_wait_parity, for barriers that other blocks of the cluster signal (acquire.cluster).
 __device__ __forceinline__ void mbarrier_wait_parity_cluster(
     MBarrier* barrier, uint32_t parity, [[maybe_unused]] SourceLine where = SourceLine::current()) {

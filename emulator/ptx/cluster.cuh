@@ -17,6 +17,17 @@ uint32_t cluster_ctarank(SourceLine where = SourceLine::current());
 void barrier_cluster_arrive(SourceLine where = SourceLine::current());
 void barrier_cluster_wait(SourceLine where = SourceLine::current());
 
+float ld_shared_cluster_f32(const float* address, uint32_t rank,
+                            SourceLine where = SourceLine::current());
+float4 ld_shared_cluster_v4_f32(const float4* address, uint32_t rank,
+                                SourceLine where = SourceLine::current());
+void st_shared_cluster_f32(float* address, uint32_t rank, float value,
+                           SourceLine where = SourceLine::current());
+void st_shared_cluster_v4_f32(float4* address, uint32_t rank, const float4& value,
+                              SourceLine where = SourceLine::current());
+void st_async_f32(float* address, uint32_t rank, float value, MBarrier* full,
+                  SourceLine where = SourceLine::current());
+
 inline void mbarrier_arrive_cluster(MBarrier* barrier, uint32_t rank,
                                     SourceLine where = SourceLine::current()) {
   emulator::mbarrier_arrive_remote(barrier, rank, where);

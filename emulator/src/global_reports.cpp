@@ -227,4 +227,67 @@ void data_race(Cluster& cluster, const AccessHistory::Race& race) {
   draft.stop();
 }
 
+// --- shared memory of other blocks ---
+
+void shared_data_race(const Thread& thread, const AccessHistory::Race& race, const Block& block,
+                      uint32_t offset, SourceLine where) {
+  const GlobalAccess& earlier = race.earlier;
+  by(Check::kDataRace, thread,
+     std::string(race.later.who.instruction) + " " + verb_of(race.later) + " shared byte " +
+         hexadecimal(offset) + " of " + block_name(block) + ", which " + earlier.who.instruction +
+         " of " + name_of(earlier.who) + " " + verb_of(earlier) + "; nothing orders the two",
+     where)
+      .other(earlier.who.where)
+      .why(
+          "what another block of the cluster does is only seen in order after a cluster barrier, "
+          "or an mbarrier at which it arrives afterwards")
+      .fix("barrier.cluster.arrive and .wait by all threads between the two")
+      .stop();
+}
+
+void touched_in_flight(const Thread& thread, const Block& block, const Region& region,
+                       SourceLine where) {
+  by(Check::kReadBeforeFull, thread,
+     "the access goes to " + tile_of(region) + " of " + block_name(block) +
+         ", and the thread has not been told that what was to be written there has arrived",
+     where)
+      .other(region.write.where)
+      .why("the copy may still be under way: whichever comes first decides what is read")
+      .fix(
+          "wait for its mbarrier first, or let the block that has waited tell this one at a "
+          "cluster "
+          "barrier")
+      .stop();
+}
+
+void block_has_not_begun(const Thread& thread, const Block& block, SourceLine where) {
+  by(Check::kDataRace, thread,
+     "the access goes to shared memory of " + block_name(block) + ", which need not have begun yet",
+     where)
+      .why(
+          "the blocks of a cluster are there together, but nobody knows of the others' beginning "
+          "before all have met")
+      .fix("a cluster barrier (barrier.cluster.arrive and .wait) before the first such access")
+      .stop();
+}
+
+void memory_has_ended(const Thread& thread, const Block& block, SourceLine where) {
+  by(Check::kBlockLeft, thread,
+     "the access goes to shared memory of " + block_name(block) + ", and that block has left",
+     where)
+      .why(std::string(kMemoryEndsWithBlock) + "the access hits what comes after it")
+      .fix("a cluster barrier before a block leaves")
+      .stop();
+}
+
+void block_leaves_in_use(const Thread& last, int from, SourceLine where) {
+  by(Check::kBlockLeft, last,
+     "the block leaves without having been told that the block of rank " + number(from) +
+         " is done with this access to its shared memory",
+     where)
+      .why(std::string(kMemoryEndsWithBlock) + "a late access hits what comes after it")
+      .fix("a cluster barrier before the block leaves")
+      .stop();
+}
+
 }  // namespace emulator::report

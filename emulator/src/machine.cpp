@@ -205,6 +205,11 @@ void Block::check_everything_known(Thread& last) {
     const bool copied = write.kind == AccessKind::kTmaLoad || write.kind == AccessKind::kCopy;
     if (copied && told[write.component] < write.value) report::loads_in_flight(last, write.where);
   }
+  for (const RemoteUse& use : remote_uses) {
+    if (told.grid.seen[use.component] < use.value) {
+      report::block_leaves_in_use(last, use.from, use.where);
+    }
+  }
   for (const RemoteSignal& signal : remote_signals) {
     if (told[signal.barrier->component] >= phase_known(signal.phase)) continue;
     if (told[signal.component] >= signal.value) continue;

@@ -150,6 +150,14 @@ struct RemoteSignal {
   SourceLine where;
 };
 
+// The latest load or store by which a warp of another block has touched this block's memory.
+struct RemoteUse {
+  Component component;  // of the warp, in the grid
+  uint32_t value;
+  int from;  // its block's rank
+  SourceLine where;
+};
+
 class Block {
  public:
   Block(Cluster& cluster, uint3 index, int rank, int threads, size_t shared_bytes);
@@ -167,6 +175,7 @@ class Block {
   std::deque<Warp> warps;
   std::deque<Thread> threads;
   std::vector<RemoteSignal> remote_signals;
+  std::vector<RemoteUse> remote_uses;
   int live_threads;
 
   // Called by a thread as it leaves the kernel.
@@ -201,6 +210,7 @@ class Cluster {
   GlobalWrites global_writes;
   AccessHistory own_accesses;  // while the cluster runs alone
   AccessHistory* accesses = &own_accesses;
+  AccessHistory shared_accesses;  // to shared memory, by threads of any block of the cluster
   Scheduler scheduler;
   ThreadBarrier barrier;
   std::vector<std::unique_ptr<Block>> blocks;

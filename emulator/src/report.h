@@ -162,11 +162,19 @@ namespace report {
 
 [[noreturn]] void deadlock(Cluster& cluster);
 
-// --- global memory (global_reports.cpp) ---
+// --- global memory, and shared memory of other blocks (global_reports.cpp) ---
 
 [[noreturn]] void grid_deadlock(const Grid& grid);
 [[noreturn]] void data_race(const Thread& thread, const AccessHistory::Race& race,
                             SourceLine where);
+// In the shared memory of `block`, another one than the thread's.
+[[noreturn]] void shared_data_race(const Thread& thread, const AccessHistory::Race& race,
+                                   const Block& block, uint32_t offset, SourceLine where);
+[[noreturn]] void touched_in_flight(const Thread& thread, const Block& block, const Region& region,
+                                    SourceLine where);
+[[noreturn]] void block_has_not_begun(const Thread& thread, const Block& block, SourceLine where);
+[[noreturn]] void memory_has_ended(const Thread& thread, const Block& block, SourceLine where);
+[[noreturn]] void block_leaves_in_use(const Thread& last, int from, SourceLine where);
 [[noreturn]] void missing_proxy_fence(const Thread& thread, const GlobalAccess& write,
                                       SourceLine where);
 // A data race that is found when the cluster has run as far as it gets alone.

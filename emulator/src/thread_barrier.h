@@ -22,6 +22,7 @@ class ThreadBarrier {
   // Fewer threads are left to come: completes the barrier if those that wait are all.
   void expect_only(int expected);
 
+  uint64_t uses() const { return use_; }  // that are complete
   int arrived() const { return arrived_; }
   int expected() const { return expected_; }
 
