@@ -98,6 +98,9 @@ void grid_deadlock(const Grid& grid) {
     }
   }
   if (lines > kMostLines) draft.line("        and so on, in " + number(lines) + " places in all");
+  int others = -static_cast<int>(looking.size());
+  for (const auto& cluster : grid.residents()) others += cluster->live_threads();
+  if (others > 0) draft.line("        " + number(others) + " other threads wait for these");
   if (grid.next() < grid.clusters()) {
     draft.line("        " + clusters_from(grid.next(), grid.clusters()) +
                " not been launched: there is room for " + number(grid.room()) +
@@ -129,7 +132,6 @@ std::string verb_of(const GlobalAccess& access) {
     case GlobalAccessKind::kAtomicWrite:
       return "updates";
     case GlobalAccessKind::kTmaWrite:
-      return "stores by TMA to";
     case GlobalAccessKind::kWrite:
       break;
   }
@@ -158,6 +160,10 @@ constexpr char kUnordered[] =
     "what another block does is only seen in order after a release by it (or by a thread that it "
     "has met at a barrier since) that an acquire has read from";
 
+constexpr char kOneBlockEach[] =
+    "give each element to one block (where do the two lines get their coordinates from?), or let "
+    "one block wait for the other: st.release.gpu of a flag, and ld.acquire.gpu that reads it";
+
 }  // namespace
 
 void data_race(const Thread& thread, const AccessHistory::Race& race, SourceLine where) {
@@ -180,7 +186,14 @@ void data_race(const Thread& thread, const AccessHistory::Race& race, SourceLine
   });
   const bool released =
       cluster.grid != nullptr && cluster.grid->memory.published[component] >= earlier.value;
-  if (known_in_block) {
+  const bool both_write = earlier.is_write() && race.later.is_write();
+  if (both_write && !earlier.is_atomic() && !race.later.is_atomic() && !released) {
+    draft.fix(kOneBlockEach);
+  } else if (earlier.kind == GlobalAccessKind::kTmaWrite) {
+    draft.fix(
+        "store by threads what other blocks of the launch are to read: no wrapper here waits "
+        "for the end of a TMA store (cp.async.bulk.wait_group without .read)");
+  } else if (known_in_block) {
     draft.fix(
         "another warp of this block has acquired it: let the two meet at a barrier "
         "(__syncthreads) between that and this line");
@@ -221,9 +234,7 @@ void data_race(Cluster& cluster, const AccessHistory::Race& race) {
   draft_race(race, &draft);
   draft.who(name_of(race.later.who)).at(race.later.who.where).other(race.earlier.who.where);
   draft.why(kUnordered);
-  draft.fix(
-      "give each element to one block, or let one wait for the other: st.release.gpu of a "
-      "flag, and ld.acquire.gpu that reads it");
+  draft.fix(kOneBlockEach);
   draft.stop();
 }
 

@@ -427,7 +427,7 @@ TEST(DataRace, TilesThatOverlap) {
     const OutputMatrix none = {c.data(), 64, 1024, 1024};
     expect_silent(run(options, shape, tiles_kernel<true>, c.map(64), none, 64));
     expect_report(run(options, shape, tiles_kernel<true>, c.map(64), none, 56), Check::kDataRace,
-                  {"a TMA store stores by TMA to address", "who:    block (1, 0, 0)"});
+                  {"a TMA store writes address", "who:    block (1, 0, 0)"});
   }
 }
 

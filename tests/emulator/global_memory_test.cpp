@@ -4,6 +4,7 @@
 #include <ptx/global.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/warpgroup.cuh>
+#include <stream_memory.h>
 
 #include <functional>
 #include <utility>
@@ -157,6 +158,51 @@ TEST(SideBySide, BlocksBeginInOrderWhenThereIsRoom) {
     expect_report(run(options, {33, 32}, chain_kernel, flags.data(), 1), Check::kDeadlock,
                   {"cluster 32 has not been launched: there is room for 32 at a time",
                    "let clusters wait only for those with lower numbers"});
+  });
+}
+
+// --- launches one after the other ---
+
+// The memory of a stream is as the launch before has left it: zero. (v9 and later live by that.)
+void counting_kernel(uint32_t* counts, uint32_t* result) {
+  if (threadIdx.x != 0) return;
+  ptx::red_add_relaxed_gpu(&counts[0], 1);
+  while (ptx::ld_relaxed_gpu(&counts[0]) < gridDim.x) ptx::nanosleep(20);
+  if (ptx::atom_add_acq_rel_gpu(&counts[1], 1) != gridDim.x - 1) return;
+  ptx::st_relaxed_gpu(&counts[0], 0);
+  ptx::st_relaxed_gpu(&counts[1], 0);
+  ++*result;
+}
+
+TEST(Launches, ThreeInARowOnEachOfTwoStreams) {
+  cudaStream_t streams[2] = {nullptr, reinterpret_cast<cudaStream_t>(8)};
+  for_all_ways([&](const Options& options) {
+    for (int i = 0; i < 3; ++i) {
+      for (const cudaStream_t stream : streams) {
+        void* memory = nullptr;
+        ASSERT_TRUE(stream_memory(stream, 2 * sizeof(uint32_t), &memory).ok());
+        uint32_t result = 0;
+        expect_silent(
+            run(options, {7, 32}, counting_kernel, static_cast<uint32_t*>(memory), &result));
+        ASSERT_EQ(result, 1u);
+      }
+    }
+  });
+  EXPECT_NE(existing_stream_memory(streams[0]).data, existing_stream_memory(streams[1]).data);
+}
+
+// A launch that a check has stopped leaves nothing behind.
+TEST(Launches, AfterADeadlock) {
+  void* memory = nullptr;
+  ASSERT_TRUE(stream_memory(nullptr, 2 * sizeof(uint32_t), &memory).ok());
+  auto* const counts = static_cast<uint32_t*>(memory);
+  uint32_t result = 0;
+  for_all_ways([&](const Options& options) {
+    Options small = options;
+    small.multiprocessors = 1;  // room for 32 blocks
+    expect_report(run(small, {33, 32}, counting_kernel, counts, &result), Check::kDeadlock,
+                  {"ld.relaxed of &counts[0] (byte 0 of the", "always 32"});
+    expect_silent(run(small, {32, 32}, counting_kernel, counts, &result));
   });
 }
 

@@ -292,6 +292,115 @@ TEST(Global, WhatWasWrittenBeforeTheReleaseIsSeenAfterTheAcquire) {
   }
 }
 
+// Sixteen bytes at a time, and four; the last block to arrive adds up what all have left.
+__global__ void add_up_kernel(float4* partial, Shared* shared, float* sum, bool relaxed) {
+  __shared__ bool is_last;
+  const float value = blockIdx.x + 1;
+  ptx::st_global_v4_f32(&partial[blockIdx.x * 32 + threadIdx.x],
+                        make_float4(value, 2 * value, 3 * value, threadIdx.x));
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (relaxed) ptx::fence_acq_rel_gpu();
+    is_last = (relaxed ? ptx::atom_add_relaxed_gpu(&shared->taken, 1)
+                       : ptx::atom_add_acq_rel_gpu(&shared->taken, 1)) == gridDim.x - 1;
+    if (relaxed) ptx::fence_acq_rel_gpu();
+  }
+  __syncthreads();
+  if (!is_last) return;
+  float own = 0;
+  for (int i = 0; i < static_cast<int>(gridDim.x); ++i) {
+    const float4 part = ptx::ld_global_v4_f32(&partial[i * 32 + threadIdx.x]);
+    own += part.x + part.y + part.z + part.w - ptx::ld_global_f32(&partial[i * 32 + threadIdx.x].w);
+  }
+  ptx::st_global_f32(&sum[threadIdx.x], own);
+  if (threadIdx.x == 0) ptx::st_relaxed_gpu(&shared->taken, 0);
+}
+
+TEST(Global, TheLastBlockAddsUp) {
+  constexpr int kBlocks = 200;
+  const Buffer partial(kBlocks * 32 * sizeof(float4)), shared(sizeof(Shared)),
+      sum(32 * sizeof(float));
+  CUDA_CHECK(cudaMemset(shared.data(), 0, sizeof(Shared)));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    CUDA_CHECK(cudaMemset(partial.data(), 0, kBlocks * 32 * sizeof(float4)));
+    add_up_kernel<<<kBlocks, 32>>>(pointer<float4>(partial), pointer<Shared>(shared),
+                                   pointer<float>(sum), repeat % 2 == 0);
+    for (const float value : to_host<float>(sum, 32)) EXPECT_EQ(value, 6 * kBlocks * 201 / 2);
+    EXPECT_EQ(to_host<Shared>(shared, 1)[0].taken, 0u);
+  }
+}
+
+// A sum behind a lock, one without, and a count that is released.
+__global__ void lock_kernel(Shared* shared, float* sums) {
+  if (threadIdx.x != 0) return;
+  while (ptx::atom_cas_acquire_gpu(&shared->taken, 0, 1) != 0) ptx::nanosleep(20);
+  ptx::st_global_f32(&sums[0], ptx::ld_global_f32(&sums[0]) + 1);
+  ptx::st_release_gpu(&shared->taken, 0);
+  ptx::red_add_relaxed_gpu(&sums[1], 0.5f);
+  ptx::red_add_release_gpu(&shared->counted, 1);
+  ptx::fence_proxy_async_global();
+}
+
+TEST(Global, Locks) {
+  constexpr int kBlocks = 100;
+  const Buffer shared(sizeof(Shared)), sums(2 * sizeof(float));
+  CUDA_CHECK(cudaMemset(shared.data(), 0, sizeof(Shared)));
+  CUDA_CHECK(cudaMemset(sums.data(), 0, 2 * sizeof(float)));
+  lock_kernel<<<kBlocks, 32>>>(pointer<Shared>(shared), pointer<float>(sums));
+  EXPECT_EQ(to_host<float>(sums, 2), (std::vector<float>{kBlocks, kBlocks / 2}));
+  EXPECT_EQ(to_host<Shared>(shared, 1)[0].counted, 1u * kBlocks);
+}
+
+// --- shared memory of other blocks ---
+
+__global__ void __cluster_dims__(4) remote_kernel(float* received) {
+  __shared__ alignas(16) float letters[4 * 32 * 4];
+  __shared__ float bottle[32];
+  __shared__ MBarrier arrived;
+  const uint32_t rank = ptx::cluster_ctarank(), next = (rank + 1) % 4;
+  const int thread = threadIdx.x;
+  if (thread == 0) {
+    ptx::mbarrier_init(&arrived, 1);
+    ptx::fence_mbarrier_init();
+    ptx::mbarrier_arrive_expect_tx(&arrived, sizeof(bottle));
+  }
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  for (uint32_t block = 0; block < 4; ++block) {  // to each its share of this block
+    float* const place = &letters[(rank * 32 + thread) * 4];
+    ptx::st_shared_cluster_v4_f32(reinterpret_cast<float4*>(place), block,
+                                  make_float4(rank, thread, block, 0));
+    ptx::st_shared_cluster_f32(place + 3, block, 1);
+  }
+  ptx::st_async_f32(&bottle[thread], next, 1000 * rank + thread, &arrived);
+  ptx::mbarrier_wait_parity_cluster(&arrived, 0);
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+  float sum = bottle[thread];
+  for (int i = 0; i < 4; ++i) {
+    const float* const place = &letters[(i * 32 + thread) * 4];
+    const float4 letter =
+        ptx::ld_shared_cluster_v4_f32(reinterpret_cast<const float4*>(place), next);
+    sum += letter.x + letter.y + 100 * letter.z + ptx::ld_shared_cluster_f32(place + 3, next);
+  }
+  received[rank * 32 + thread] = sum;
+  ptx::barrier_cluster_arrive();
+  ptx::barrier_cluster_wait();
+}
+
+TEST(Cluster, SharedMemoryOfOtherBlocks) {
+  const Buffer received(4 * 32 * sizeof(float));
+  remote_kernel<<<4, 32>>>(pointer<float>(received));
+  const auto sums = to_host<float>(received, 4 * 32);
+  for (int rank = 0; rank < 4; ++rank) {
+    for (int thread = 0; thread < 32; ++thread) {
+      const int bottle = 1000 * ((rank + 3) % 4) + thread;
+      const int letters = 6 + 4 * thread + 4 * 100 * ((rank + 1) % 4) + 4;
+      EXPECT_EQ(sums[rank * 32 + thread], bottle + letters) << rank << " " << thread;
+    }
+  }
+}
+
 // --- the epilogue ---
 
 __global__ void store_kernel(OutputMatrix c, int row, int column) {
