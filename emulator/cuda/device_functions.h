@@ -117,29 +117,22 @@ inline int __all_sync(unsigned mask, int predicate, const char* file = __builtin
 
 namespace emulator {
 
-// Whoever asks again and again lets others go first. False: the call is switched off.
-bool before_atomic(const char* function, const char* file, int line);
+// Around an atomic operation, relaxed, on global or shared memory. Whoever asks again and again
+// lets others go first. False: the call is switched off.
+bool begin_atomic(const char* function, const void* address, size_t bytes, const char* file,
+                  int line);
+void end_atomic(const char* function, void* address, const void* after, size_t bytes,
+                const char* file, int line);
 
-// Replaces *address by change(*address); what it was before. Clusters may run on several threads of
-// the operating system.
+// Replaces *address by change(*address); what it was before.
 template <class T, class Change>
 T atomically(const char* function, T* address, Change change, const char* file, int line) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics take 4 or 8 bytes");
-  if (!before_atomic(function, file, line)) return *address;
-  using Word = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  auto* const word = reinterpret_cast<Word*>(address);
-  Word found = __atomic_load_n(word, __ATOMIC_RELAXED);
-  for (;;) {
-    T before;
-    std::memcpy(&before, &found, sizeof(T));
-    const T after = change(before);
-    Word wanted;
-    std::memcpy(&wanted, &after, sizeof(T));
-    if (__atomic_compare_exchange_n(word, &found, wanted, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED)) {
-      return before;
-    }
-  }
+  if (!begin_atomic(function, address, sizeof(T), file, line)) return *address;
+  const T before = *address;
+  const T after = change(before);
+  end_atomic(function, address, &after, sizeof(T), file, line);
+  return before;
 }
 
 // The type of an argument that takes no part in choosing T, so that literals fit.
@@ -177,12 +170,14 @@ T atomicCAS(T* address, emulator::SameAs<T> compare, emulator::SameAs<T> value,
       line);
 }
 
-// Accesses are in order here without a fence.
+// fence_acq_rel_gpu of ptx/global.cuh; within a block accesses are in order without a fence.
 inline void __threadfence_block() {}
-inline void __threadfence() {}
-inline void __threadfence_system() {}
+void __threadfence(const char* file = __builtin_FILE(), int line = __builtin_LINE());
+inline void __threadfence_system(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  __threadfence(file, line);
+}
 
-// --- time: turns of the scheduler ---
+// --- time: a turn of the scheduler is 1000 ---
 
 long long clock64(const char* file = __builtin_FILE(), int line = __builtin_LINE());
 void __nanosleep(unsigned nanoseconds, const char* file = __builtin_FILE(),

@@ -73,7 +73,7 @@ void check_units(Thread& thread, const Place& place, uint32_t bytes, bool writes
     if (!writes) continue;
     for (const Access& read : region.reads) {
       if (known(thread, read.component) < read.value) {
-        report::overwritten_while_read(thread, *place.block, region, read, where);
+        report::stored_while_read(thread, *place.block, region, read, where);
       }
     }
   }

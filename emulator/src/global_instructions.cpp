@@ -1,6 +1,7 @@
 // The instructions of ptx/global.cuh.
 #include <global_store.cuh>
 
+#include <algorithm>
 #include <cstring>
 #include <ptx/global.cuh>
 
@@ -24,7 +25,8 @@ uint32_t load(const char* instruction, const uint32_t* address, Order order, Sou
   GlobalMemory& memory = shared_memory_of_grid(*thread);
   thread->scheduler().look(*thread);
   thread->cluster().global_writes.flush(address);
-  return memory.read(*thread, address, order, instruction, where);
+  return static_cast<uint32_t>(
+      memory.read(*thread, address, sizeof(*address), order, instruction, where));
 }
 
 template <class Operation>
@@ -35,13 +37,14 @@ uint32_t atom(const char* instruction, uint32_t* address, Order order, SourceLin
   GlobalMemory& memory = shared_memory_of_grid(*thread);
   thread->scheduler().look(*thread);
   thread->cluster().global_writes.flush();
-  const uint32_t before = memory.read(*thread, address, order, instruction, where);
+  const auto before = static_cast<uint32_t>(
+      memory.read(*thread, address, sizeof(*address), order, instruction, where));
   const uint32_t after = operation(before);
   if (after != before) {
     note_access(*thread, GlobalAccessKind::kAtomicWrite, address, sizeof(*address), instruction,
                 where);
-    memory.write(actor(*thread, instruction, where), address, after, released(*thread, order),
-                 true);
+    memory.write(actor(*thread, instruction, where), address, after, sizeof(after),
+                 released(*thread, order), true);
     thread->scheduler().changed();
   }
   return before;
@@ -61,7 +64,8 @@ void write(const char* instruction, uint32_t* address, Order order, bool is_upda
   cluster.global_writes.add(cluster, address,
                             [&memory, who = actor(*thread, instruction, where), address, operation,
                              is_update, releases = released(*thread, order)] {
-                              memory.write(who, address, operation(*address), releases, is_update);
+                              memory.write(who, address, operation(*address), sizeof(*address),
+                                           releases, is_update);
                             });
   thread->scheduler().maybe_yield(*thread);
 }
@@ -105,7 +109,62 @@ void store_weakly(const char* instruction, Value* address, Value value, SourceLi
   *address = value;
 }
 
+// A block's own shared memory is its cluster's alone.
+bool is_shared(const Thread& thread, const void* address) {
+  const auto& blocks = thread.cluster().blocks;
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](const auto& block) { return block->memory.contains(address); });
+}
+
+// %globaltimer, in nanoseconds. To look at it takes a turn: whoever waits for a time to come gets
+// there.
+uint64_t look_at_clock(Thread& thread) {
+  constexpr uint64_t kNanosecondsPerTurn = 1000;
+  thread.scheduler().look(thread);
+  Grid* const grid = thread.cluster().grid;
+  if (grid != nullptr) return grid->look_at_clock(thread);
+  return (thread.scheduler().now() + 1) * kNanosecondsPerTurn;
+}
+
 }  // namespace
+
+bool begin_atomic(const char* function, const void* address, size_t bytes, const char* file,
+                  int line) {
+  const SourceLine where = {file, line};
+  Thread* const thread = enter(function, where);
+  if (thread == nullptr) return false;
+  if (is_shared(*thread, address)) {
+    thread->scheduler().look(*thread);
+    return true;
+  }
+  GlobalMemory& memory = shared_memory_of_grid(*thread);
+  thread->scheduler().look(*thread);
+  thread->cluster().global_writes.flush(address);
+  memory.read(*thread, address, bytes, Order::kRelaxed, function, where);
+  return true;
+}
+
+void end_atomic(const char* function, void* address, const void* after, size_t bytes,
+                const char* file, int line) {
+  Thread& thread = *current_thread();
+  const bool shared = is_shared(thread, address);
+  if (std::memcmp(address, after, bytes) == 0) {
+    // Who asks in vain, and for ever, is found among clusters that run side by side.
+    if (shared) thread.scheduler().meet_others(thread);
+    return;
+  }
+  thread.scheduler().changed();
+  if (shared) {
+    std::memcpy(address, after, bytes);
+    return;
+  }
+  const SourceLine where = {file, line};
+  note_access(thread, GlobalAccessKind::kAtomicWrite, address, bytes, function, where);
+  uint64_t value = 0;
+  std::memcpy(&value, after, bytes);
+  thread.cluster().grid->memory.write(actor(thread, function, where), address, value, bytes,
+                                      released(thread, Order::kRelaxed), true);
+}
 
 void note_global_store(const void* address, size_t bytes, SourceLine where) {
   Thread* const thread = current_thread();
@@ -205,15 +264,20 @@ void nanosleep(uint32_t, SourceLine where) {
   if (Thread* thread = enter("nanosleep", where)) thread->scheduler().sleep(*thread, where);
 }
 
-// To look at the clock takes a turn: whoever waits for a time to come gets there.
 uint32_t globaltimer_lo(SourceLine where) {
-  constexpr uint64_t kNanosecondsPerTurn = 1000;
   Thread* const thread = enter("globaltimer", where);
-  if (thread == nullptr) return 0;
-  thread->scheduler().look(*thread);
-  emulator::Grid* const grid = thread->cluster().grid;
-  if (grid != nullptr) return static_cast<uint32_t>(grid->look_at_clock(*thread));
-  return static_cast<uint32_t>((thread->scheduler().now() + 1) * kNanosecondsPerTurn);
+  return thread == nullptr ? 0 : static_cast<uint32_t>(emulator::look_at_clock(*thread));
 }
 
 }  // namespace ptx
+
+long long clock64(const char* file, int line) {
+  emulator::Thread* const thread = emulator::enter("clock64", {file, line});
+  return thread == nullptr ? 0 : static_cast<long long>(emulator::look_at_clock(*thread));
+}
+
+void __nanosleep(unsigned nanoseconds, const char* file, int line) {
+  ptx::nanosleep(nanoseconds, {file, line});
+}
+
+void __threadfence(const char* file, int line) { ptx::fence_acq_rel_gpu({file, line}); }

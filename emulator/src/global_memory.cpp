@@ -1,5 +1,7 @@
 #include "global_memory.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "machine.h"
@@ -247,10 +249,11 @@ const GlobalMemory::Location* GlobalMemory::location(const void* address) const 
   return found == locations_.end() ? nullptr : &found->second;
 }
 
-uint32_t GlobalMemory::read(Thread& thread, const uint32_t* address, Order order,
+uint64_t GlobalMemory::read(Thread& thread, const void* address, size_t bytes, Order order,
                             const char* instruction, SourceLine where) {
-  note_access(thread, GlobalAccessKind::kAtomicRead, address, sizeof(*address), instruction, where);
-  const uint32_t value = *address;
+  note_access(thread, GlobalAccessKind::kAtomicRead, address, bytes, instruction, where);
+  uint64_t value = 0;
+  std::memcpy(&value, address, bytes);
   thread.look = {address, value, instruction, where};
   const auto found = locations_.find(address);
   if (found == locations_.end()) return value;
@@ -269,9 +272,9 @@ uint32_t GlobalMemory::read(Thread& thread, const uint32_t* address, Order order
   return value;
 }
 
-void GlobalMemory::write(const Actor& who, uint32_t* address, uint32_t value,
+void GlobalMemory::write(const Actor& who, void* address, uint64_t value, size_t bytes,
                          const Released& released, bool is_update) {
-  *address = value;
+  std::memcpy(address, &value, bytes);
   Location& of_address = locations_[address];
   of_address.value = value;
   of_address.writer = who;

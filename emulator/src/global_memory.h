@@ -36,7 +36,7 @@ Actor actor(const Thread& thread, const char* instruction, SourceLine where);
 // A thread's latest look at global memory.
 struct Look {
   const void* address = nullptr;
-  uint32_t value = 0;
+  uint64_t value = 0;
   const char* instruction = "";
   SourceLine where = {"", 0};
 };
@@ -173,18 +173,18 @@ class GlobalMemory {
  public:
   // A location through which clusters speak to each other.
   struct Location {
-    uint32_t value = 0;
+    uint64_t value = 0;
     std::optional<Actor> writer;  // the latest that came through a wrapper
     Released released;
   };
   const Location* location(const void* address) const;
 
-  // The calling thread reads, and learns what that tells it.
-  uint32_t read(Thread& thread, const uint32_t* address, Order order, const char* instruction,
-                SourceLine where);
+  // The calling thread reads 4 or 8 bytes, and learns what that tells it.
+  uint64_t read(Thread& thread, const void* address, size_t bytes, Order order,
+                const char* instruction, SourceLine where);
   // An update (red, atom) hands on what the value before it did, too.
-  void write(const Actor& who, uint32_t* address, uint32_t value, const Released& released,
-             bool is_update);
+  void write(const Actor& who, void* address, uint64_t value, size_t bytes,
+             const Released& released, bool is_update);
 
   AccessHistory accesses;
   // How far each warp's accesses have been released to other blocks, by whomever.

@@ -40,7 +40,8 @@ const char* function_of(const Look& look) {
   if (instruction == "ld.relaxed") return "ld_relaxed_gpu";
   if (instruction == "atom.acquire.cas") return "atom_cas_acquire_gpu";
   if (instruction == "atom.add") return "atom_add_relaxed_gpu";
-  return "atom_add_acq_rel_gpu";
+  if (instruction == "atom.acq_rel.add") return "atom_add_acq_rel_gpu";
+  return look.instruction;  // atomicCAS…
 }
 
 // Those that go round in circles and look; if there are none, all that have looked.
@@ -268,6 +269,22 @@ void touched_in_flight(const Thread& thread, const Block& block, const Region& r
           "wait for its mbarrier first, or let the block that has waited tell this one at a "
           "cluster "
           "barrier")
+      .stop();
+}
+
+void stored_while_read(const Thread& thread, const Block& block, const Region& region,
+                       const Access& read, SourceLine where) {
+  by(Check::kOverwrittenWhileRead, thread,
+     "the store goes to " + tile_of(region) + " of " + block_name(block) + ", which " +
+         reader(read) + " reads",
+     where)
+      .other(read.where)
+      .why(
+          "the thread has not been told that the read is complete: whichever comes first decides "
+          "what is read")
+      .fix(
+          "let the block that has waited for the reader tell this one, at a cluster barrier or an "
+          "mbarrier, before the store")
       .stop();
 }
 

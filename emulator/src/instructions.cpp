@@ -69,13 +69,6 @@ Thread* enter(const char* instruction, SourceLine where) {
 
 bool executes(const char* file, int line) { return enter("statement", {file, line}) != nullptr; }
 
-bool before_atomic(const char* function, const char* file, int line) {
-  Thread* const thread = enter(function, {file, line});
-  if (thread == nullptr) return false;
-  thread->scheduler().yield(*thread);
-  return true;
-}
-
 // Not an instruction that could be removed: a place to look at values.
 void check_rounded(uint32_t bits, const char* file, int line) {
   if (Thread* const thread = current_thread()) check_use(*thread, bits, {file, line});
@@ -356,17 +349,6 @@ void __syncthreads(const char* file, int line) {
   Thread* const thread = enter("__syncthreads", where);
   if (thread == nullptr) return;
   emulator::synchronize_threads(*thread, 0, thread->block->live_threads, where);
-}
-
-long long clock64(const char* file, int line) {
-  Thread* const thread = enter("clock64", {file, line});
-  if (thread == nullptr) return 0;
-  thread->scheduler().yield(*thread);
-  return static_cast<long long>(thread->scheduler().now());
-}
-
-void __nanosleep(unsigned nanoseconds, const char* file, int line) {
-  ptx::nanosleep(nanoseconds, {file, line});
 }
 
 size_t __cvta_generic_to_shared(const void* pointer) {

@@ -172,6 +172,8 @@ namespace report {
                                    const Block& block, uint32_t offset, SourceLine where);
 [[noreturn]] void touched_in_flight(const Thread& thread, const Block& block, const Region& region,
                                     SourceLine where);
+[[noreturn]] void stored_while_read(const Thread& thread, const Block& block, const Region& region,
+                                    const Access& read, SourceLine where);
 [[noreturn]] void block_has_not_begun(const Thread& thread, const Block& block, SourceLine where);
 [[noreturn]] void memory_has_ended(const Thread& thread, const Block& block, SourceLine where);
 [[noreturn]] void block_leaves_in_use(const Thread& last, int from, SourceLine where);

@@ -96,7 +96,8 @@ TEST(RemoteSharedMemory, ADotProductOfACluster) {
 
 TEST(RemoteSharedMemory, ClusterBarriersOrder) {
   const std::vector<std::string> parts = {
-      "of block (0, 0, 0), rank 0 of its cluster, which ", "st.shared::cluster", "nothing orders the two", "barrier.cluster.arrive and .wait by all threads between the two"};
+      "of block (0, 0, 0), rank 0 of its cluster, which ", "st.shared::cluster",
+      "nothing orders the two", "barrier.cluster.arrive and .wait by all threads between the two"};
   expect_bug({Check::kDataRace}, parts, dot<Bug::kNoMeeting>);
   expect_bug({Check::kDataRace}, parts, dot<Bug::kBlockBarrier>);
   expect_bug({Check::kDataRace}, {"nothing orders the two"}, dot<Bug::kNoSecondMeeting>);

@@ -216,6 +216,7 @@ enum class Wait {
   kByBlock,
   kByAtomics,
   kByClock,  // that is read, but ends nothing
+  kByCudaAtomics,
 };
 
 template <Wait kWait>
@@ -237,6 +238,8 @@ void lonely_kernel(uint32_t* flag) {
     } while (seen < 8);
   } else if (kWait == Wait::kByAtomics && threadIdx.x == 0) {
     while (ptx::atom_cas_acquire_gpu(flag, 8, 9) != 8) ptx::nanosleep(20);
+  } else if (kWait == Wait::kByCudaAtomics && threadIdx.x == 0) {
+    while (atomicCAS(flag, 8, 9) != 8) __nanosleep(20);
   } else if (kWait == Wait::kByClock && threadIdx.x == 0) {
     while (ptx::ld_acquire_gpu(flag) < 8) ptx::globaltimer_lo();
   } else if (threadIdx.x == 0) {  // --- waiting thread ---
@@ -274,6 +277,38 @@ TEST(Deadlock, AFlagThatDoesNotComeTrue) {
   expect_lonely<Wait::kByBlock>(parts);
   expect_lonely<Wait::kByClock>(parts);
   expect_lonely<Wait::kByAtomics>({"atom.acquire.cas of flag", "always 7"});
+  expect_lonely<Wait::kByCudaAtomics>({"atomicCAS of flag", "always 7"});
+}
+
+// A lock in shared memory that nobody opens, asked for by a cluster that is alone.
+void shared_lock_kernel() {
+  auto& lock = shared_storage<int>();
+  if (threadIdx.x == 0) lock = 1;
+  __syncthreads();
+  while (atomicExch(&lock, 1) != 0) {
+  }
+}
+
+TEST(Deadlock, ALockInSharedMemory) {
+  expect_always(Check::kDeadlock, {"no thread gets any further"}, [](const Options& options) {
+    return run(options, {1, 64, 16}, shared_lock_kernel);
+  });
+}
+
+// clock64 ends a wait, too.
+void patient_kernel(const uint32_t* flag, uint32_t* ended) {
+  if (threadIdx.x != 0) return;
+  const long long begin = clock64();
+  while (ptx::ld_relaxed_gpu(flag) == 0 && clock64() - begin < 2000000000) {
+  }
+  ++*ended;
+}
+
+TEST(Deadlock, NoneIfClock64EndsTheWait) {
+  const uint32_t flag = 0;
+  uint32_t ended = 0;
+  expect_silent(run(quiet(), {1, 32}, patient_kernel, &flag, &ended));
+  EXPECT_EQ(ended, 1u);
 }
 
 TEST(Deadlock, SaysWhoAndWhere) {
