@@ -2,6 +2,7 @@
 // the checks that come before.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <source_line.h>
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char*, void**, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult*) {
@@ -12,6 +13,8 @@ namespace emulator {
 cudaError_t launch(const cudaLaunchConfig_t&, const std::function<void()>&) {
   return cudaErrorInvalidValue;
 }
+int resident_clusters(const cudaLaunchConfig_t&, int) { return 0; }
+void note_global_store(const void*, size_t, SourceLine) {}
 void check_rounded(uint32_t, const char*, int) {}  // there are no threads of a kernel
 }  // namespace emulator
 
