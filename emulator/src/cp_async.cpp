@@ -68,6 +68,7 @@ void CopyUnit::begin(Block& block, uint32_t offset, uint32_t bytes) {
 void CopyUnit::copy(Thread& thread, void* destination, const void* source, uint32_t bytes,
                     uint32_t source_bytes, SourceLine where) {
   check_place(thread, destination, source, bytes, source_bytes, where);
+  check_cp_async(thread, source, source_bytes, where);
   Cluster& cluster = thread.cluster();
   Scheduler& scheduler = thread.scheduler();
   CopyProgress& progress = thread.copies;

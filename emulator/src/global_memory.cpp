@@ -191,10 +191,12 @@ bool AccessHistory::is_untouched(const void* address, size_t bytes) const {
 }
 
 // Nobody can wait for the end of a store here, so nobody is ever told of it.
-void note_tma_store(Thread& thread, const void* address, size_t bytes, SourceLine where) {
+void note_tma_store(Thread& thread, const void* address, size_t bytes, bool adds,
+                    SourceLine where) {
   if (!options().happens_before) return;
   const Warp& warp = *thread.warp;
-  const GlobalAccess access = {GlobalAccessKind::kTmaWrite, warp.global.component, UINT32_MAX,
+  const GlobalAccess access = {adds ? GlobalAccessKind::kTmaUpdate : GlobalAccessKind::kTmaWrite,
+                               warp.global.component, UINT32_MAX,
                                actor(thread, "a TMA store", where)};
   if (const auto race =
           thread.cluster().accesses->note(address, bytes, access, warp.clock.grid.seen)) {
@@ -202,20 +204,37 @@ void note_tma_store(Thread& thread, const void* address, size_t bytes, SourceLin
   }
 }
 
-void check_tma_load(Thread& thread, const void* address, size_t bytes, SourceLine where) {
-  if (!options().happens_before) return;
+namespace {
+
+// A load must know of the writes before it, and TMA of the fence between the proxies, too.
+void check_load(Thread& thread, const void* address, size_t bytes, bool by_tma, SourceLine where) {
+  if (!options().happens_before || bytes == 0) return;
   const AccessHistory& accesses = *thread.cluster().accesses;
   if (accesses.is_untouched(address, bytes)) return;
-  Warp& warp = *thread.warp;
-  const auto write = accesses.unknown_write(address, bytes, warp.clock.grid.proxied);
+  const Warp& warp = *thread.warp;
+  const GridClock& clock = warp.clock.grid;
+  const auto write = accesses.unknown_write(address, bytes, by_tma ? clock.proxied : clock.seen);
   if (!write) return;
-  const bool own = write->who.block_number == actor(thread, "", where).block_number;
-  if (own && write->kind == GlobalAccessKind::kTmaWrite) return;
-  const bool is_ordered = own || warp.clock.grid.seen[write->component] >= write->value;
-  if (is_ordered) report::missing_proxy_fence(thread, *write, where);
   const GlobalAccess load = {GlobalAccessKind::kRead, warp.global.component, 0,
-                             actor(thread, "a TMA load", where)};
+                             actor(thread, by_tma ? "a TMA load" : "cp.async", where)};
+  const bool own = write->who.block_number == load.who.block_number;
+  const bool through_tma =
+      write->kind == GlobalAccessKind::kTmaWrite || write->kind == GlobalAccessKind::kTmaUpdate;
+  if (own && (through_tma || !by_tma)) return;
+  if (own || clock.seen[write->component] >= write->value) {
+    report::missing_proxy_fence(thread, *write, where);
+  }
   report::data_race(thread, {*write, load, address}, where);
+}
+
+}  // namespace
+
+void check_tma_load(Thread& thread, const void* address, size_t bytes, SourceLine where) {
+  check_load(thread, address, bytes, true, where);
+}
+
+void check_cp_async(Thread& thread, const void* address, size_t bytes, SourceLine where) {
+  check_load(thread, address, bytes, false, where);
 }
 
 void note_access(Thread& thread, GlobalAccessKind kind, const void* address, size_t bytes,

@@ -66,7 +66,7 @@ class GlobalWrites {
 
 // --- who may touch what when ---
 
-enum class GlobalAccessKind { kRead, kWrite, kAtomicRead, kAtomicWrite, kTmaWrite };
+enum class GlobalAccessKind { kRead, kWrite, kAtomicRead, kAtomicWrite, kTmaWrite, kTmaUpdate };
 
 // A thread's access to memory that several blocks reach. Whoever's clock has reached `value` in the
 // warp's component has been told of it.
@@ -80,7 +80,8 @@ struct GlobalAccess {
     return kind != GlobalAccessKind::kRead && kind != GlobalAccessKind::kAtomicRead;
   }
   bool is_atomic() const {
-    return kind == GlobalAccessKind::kAtomicRead || kind == GlobalAccessKind::kAtomicWrite;
+    return kind == GlobalAccessKind::kAtomicRead || kind == GlobalAccessKind::kAtomicWrite ||
+           kind == GlobalAccessKind::kTmaUpdate;
   }
 };
 
@@ -194,9 +195,12 @@ class GlobalMemory {
   std::unordered_map<const void*, Location> locations_;
 };
 
-// The calling thread asks TMA to write these bytes, or to read them.
-void note_tma_store(Thread& thread, const void* address, size_t bytes, SourceLine where);
+// The calling thread asks TMA to write these bytes, or to add to them; to read them; or copies them
+// by cp.async. (Loads are compared with writes before them; later writes are not with loads: of
+// those there are too many.)
+void note_tma_store(Thread& thread, const void* address, size_t bytes, bool adds, SourceLine where);
 void check_tma_load(Thread& thread, const void* address, size_t bytes, SourceLine where);
+void check_cp_async(Thread& thread, const void* address, size_t bytes, SourceLine where);
 // A weak access by the calling thread to memory that several blocks reach.
 void note_access(Thread& thread, GlobalAccessKind kind, const void* address, size_t bytes,
                  const char* instruction, SourceLine where);

@@ -132,6 +132,8 @@ std::string verb_of(const GlobalAccess& access) {
       return "reads";
     case GlobalAccessKind::kAtomicWrite:
       return "updates";
+    case GlobalAccessKind::kTmaUpdate:
+      return "adds to";
     case GlobalAccessKind::kTmaWrite:
     case GlobalAccessKind::kWrite:
       break;
@@ -190,7 +192,8 @@ void data_race(const Thread& thread, const AccessHistory::Race& race, SourceLine
   const bool both_write = earlier.is_write() && race.later.is_write();
   if (both_write && !earlier.is_atomic() && !race.later.is_atomic() && !released) {
     draft.fix(kOneBlockEach);
-  } else if (earlier.kind == GlobalAccessKind::kTmaWrite) {
+  } else if (earlier.kind == GlobalAccessKind::kTmaWrite ||
+             earlier.kind == GlobalAccessKind::kTmaUpdate) {
     draft.fix(
         "store by threads what other blocks of the launch are to read: no wrapper here waits "
         "for the end of a TMA store (cp.async.bulk.wait_group without .read)");

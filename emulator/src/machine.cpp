@@ -50,6 +50,7 @@ void publish(const Thread& thread, VectorClock* clock) {
   if (thread.copies.waited > 0) {
     clock->learn(thread.copies.component, static_cast<uint32_t>(thread.copies.waited));
     clock->learn(thread.copies.fenced_component, static_cast<uint32_t>(thread.copies.fenced));
+  }
   if (thread.warp->global.epoch() > 0) {
     clock->grid.seen.learn(warp.global.component, thread.warp->global.epoch());
   }

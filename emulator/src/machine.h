@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "cp_async.h"
 #include "circle.h"
+#include "cp_async.h"
 #include "fiber.h"
 #include "global_memory.h"
 #include "mbarrier.h"

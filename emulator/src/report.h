@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "encoded_map.h"
-#include "operand.h"
 #include "global_memory.h"
+#include "operand.h"
 
 namespace emulator {
 

@@ -113,12 +113,12 @@ void write_box(const EncodedMap& map, const Coordinates& first, const uint8_t* b
 
 // Calls visit(begin, bytes) for the part of each of a box's rows that lies inside the tensor.
 template <class Visit>
-void for_each_row(const EncodedMap& map, int column, int row, Visit visit) {
-  for (uint32_t i = 0; i < map.box_rows; ++i) {
-    const Inside part = inside(map, column, int64_t{row} + i);
-    if (part.begin == part.end) continue;
-    visit(global_address(map, column + part.begin, int64_t{row} + i),
-          static_cast<size_t>(part.end - part.begin) * 2);
+void for_each_row(const EncodedMap& map, const Coordinates& first, Visit visit) {
+  for (uint32_t i = 0; i < map.box_rows(); ++i) {
+    const BoxRow row = row_of(map, first, i);
+    if (row.begin == row.end) continue;
+    visit(row.address + row.begin * map.element_bytes,
+          static_cast<size_t>(row.end - row.begin) * map.element_bytes);
   }
 }
 
@@ -239,6 +239,9 @@ void TmaUnit::check_hazards(Thread& thread, Block& block, const LoadedBox& box, 
 void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map,
                    const Coordinates& first, MBarrier* full, uint32_t blocks, SourceLine where) {
   const Place place = check_place(thread, destination, map, first.rank, where);
+  for_each_row(place.map, first, [&](const uint8_t* begin, size_t bytes) {
+    check_tma_load(thread, begin, bytes, where);
+  });
   Rows rows;
   rows.begin = place.begin;
   rows.count = place.map.box_rows();
@@ -256,6 +259,7 @@ void TmaUnit::load_neighbours(Thread& thread, void* destination, const void* sou
                               MBarrier* full, SourceLine where) {
   Rows rows;
   rows.begin = check_neighbours(thread, destination, source, bytes, where);
+  check_tma_load(thread, source, bytes, where);
   rows.count = bytes / kChunk;
   rows.bytes = kChunk;
   rows.multiple = 1;
@@ -277,9 +281,6 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
   if (!own.fenced) report::init_not_fenced(thread, own, where);
   latest_load_ = where;
   ++cluster.counts.tma_loads;
-  for_each_row(place.map, column, row, [&](const uint8_t* begin, size_t row_bytes) {
-    check_tma_load(thread, begin, row_bytes, where);
-  });
   for (const auto& block : cluster.blocks) {
     if ((blocks >> block->rank & 1) == 0) continue;
     Barrier& barrier =
@@ -359,6 +360,9 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, const Coordinates& f
                     const void* source, bool add, SourceLine where) {
   const Place place = check_place(thread, source, map, first.rank, where);
   if (add && !can_add(place.map)) report::cannot_add(thread, place.map.type, where);
+  for_each_row(place.map, first, [&](const uint8_t* begin, size_t bytes) {
+    note_tma_store(thread, begin, bytes, add, where);
+  });
   start_store(thread, place.begin, place.end, place.map.swizzle, where,
               [place, first, add](const uint8_t* box) { write_box(place.map, first, box, add); });
 }
@@ -366,6 +370,7 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, const Coordinates& f
 void TmaUnit::store_neighbours(Thread& thread, void* destination, const void* source,
                                uint32_t bytes, SourceLine where) {
   const uint32_t begin = check_neighbours(thread, source, destination, bytes, where);
+  note_tma_store(thread, destination, bytes, false, where);
   start_store(thread, begin, begin + bytes, SwizzleMode::kNone, where,
               [destination, bytes](const uint8_t* box) { std::memcpy(destination, box, bytes); });
 }
@@ -400,10 +405,6 @@ void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleM
   }
   ++cluster.counts.tma_stores;
   cluster.counts.tma_store_bytes += end - begin;
-  for_each_row(place.map, column, row, [&](const uint8_t* begin, size_t row_bytes) {
-    note_tma_store(thread, begin, row_bytes, where);
-  });
-  cluster.counts.tma_store_bytes += place.map.box_bytes();
 
   struct Box {
     std::vector<uint8_t> bytes;

@@ -1,5 +1,6 @@
 // Global memory that blocks write and read: what orders them, what does not, and what is said then.
 #include <ptx/cluster.cuh>
+#include <ptx/cp_async.cuh>
 #include <ptx/global.cuh>
 #include <ptx/mbarrier.cuh>
 #include <ptx/tma.cuh>
@@ -418,7 +419,7 @@ TEST(DataRace, AReaderMustBeWaitedFor) {
 // --- the ways into C ---
 
 // Tiles of 64 × 64, `step` columns apart.
-template <bool kByTma>
+template <bool kByTma, bool kAdds = false>
 void tiles_kernel(const CUtensorMap map, OutputMatrix c, int step) {
   struct Storage {
     alignas(1024) half tile[64 * 64];
@@ -431,7 +432,11 @@ void tiles_kernel(const CUtensorMap map, OutputMatrix c, int step) {
   ptx::fence_proxy_async();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  ptx::cp_async_bulk_tensor_2d(&map, column, 0, smem.tile);
+  if (kAdds) {
+    ptx::cp_reduce_async_bulk_tensor_2d_add(&map, column, 0, smem.tile);
+  } else {
+    ptx::cp_async_bulk_tensor_2d(&map, column, 0, smem.tile);
+  }
   ptx::cp_async_bulk_commit_group();
   ptx::cp_async_bulk_wait_group_read<0>();
 }
@@ -454,6 +459,7 @@ TEST(DataRace, TilesThatOverlap) {
     expect_silent(run(options, shape, tiles_kernel<true>, c.map(64), none, 64));
     expect_report(run(options, shape, tiles_kernel<true>, c.map(64), none, 56), Check::kDataRace,
                   {"a TMA store writes address", "who:    block (1, 0, 0)"});
+    expect_silent(run(options, shape, tiles_kernel<true, true>, c.map(64), none, 56));  // sums
   }
 }
 
@@ -522,6 +528,41 @@ TEST(DataRace, TmaReadsBehindAFenceBetweenTheProxies) {
   expect_bug({Check::kMissingProxyFence}, parts, hand_over<Proxy::kFenceBeforeTheWrite>);
   expect_bug({Check::kDataRace}, {"a TMA load reads address", "read by a relaxed load"},
              hand_over<Proxy::kNoFlag>);
+}
+
+// --- cp.async reads what threads have written ---
+
+template <bool kAcquires>
+void copy_kernel(float* data, uint32_t* flag) {
+  struct Storage {
+    alignas(16) float tile[32 * 4];
+  };
+  if (blockIdx.x == 0) {
+    ptx::st_global_v4_f32(reinterpret_cast<float4*>(data) + threadIdx.x, make_float4(1, 2, 3, 4));
+    __syncthreads();
+    if (threadIdx.x == 0) ptx::st_release_gpu(flag, 1);
+    return;
+  }
+  auto& smem = shared_storage<Storage>();
+  if (threadIdx.x == 0) {
+    while ((kAcquires ? ptx::ld_acquire_gpu(flag) : ptx::ld_relaxed_gpu(flag)) == 0) {
+    }
+  }
+  __syncthreads();
+  ptx::cp_async_cg(&smem.tile[threadIdx.x * 4], &data[threadIdx.x * 4]);
+  ptx::cp_async_wait_all();
+}
+
+TEST(DataRace, CpAsyncReadsWhatHasBeenReleased) {
+  const auto run_on = [](auto* kernel) {
+    return [kernel](const Options& options) {
+      std::vector<float4> data(32);
+      uint32_t flag = 0;
+      return run(options, {2, 32, 512}, kernel, &data[0].x, &flag);
+    };
+  };
+  expect_legal(run_on(copy_kernel<true>));
+  expect_bug({Check::kDataRace}, {"cp.async reads address"}, run_on(copy_kernel<false>));
 }
 
 }  // namespace

@@ -9,10 +9,7 @@ import sys
 
 HEADERS = ["ptx/cluster.cuh", "ptx/cp_async.cuh", "ptx/global.cuh", "ptx/ldmatrix.cuh", "ptx/mbarrier.cuh",
            "ptx/mma.cuh", "ptx/tma.cuh", "ptx/warpgroup.cuh", "ptx/wgmma.cuh", "ptx/wgmma_shapes.cuh",
-           "shared_storage.cuh"]
-HEADERS = ["ptx/cluster.cuh", "ptx/global.cuh", "ptx/mbarrier.cuh", "ptx/tma.cuh",
-           "ptx/warpgroup.cuh", "ptx/wgmma.cuh", "ptx/wgmma_shapes.cuh", "shared_storage.cuh",
-           "global_store.cuh"]
+           "shared_storage.cuh", "global_store.cuh"]
 # Comments, the preprocessor's lines, strings, and what macros define: text in capitals.
 LEFT_OUT = re.compile(r'//[^\n]*|^#(?:[^\n]*\\\n)*[^\n]*|"[^"\n]*"|^[A-Z_]+\([^;{}]*?\)\n', re.M)
 TOKEN = re.compile(r"\w+|[^\s\w]")
