@@ -13,7 +13,7 @@ namespace emulator {
 cudaError_t launch(const cudaLaunchConfig_t&, const std::function<void()>&) {
   return cudaErrorInvalidValue;
 }
-int resident_clusters(const cudaLaunchConfig_t&, int) { return 0; }
+int resident_clusters(const cudaLaunchConfig_t&, int multiprocessors) { return multiprocessors; }
 void note_global_store(const void*, size_t, SourceLine) {}
 void check_rounded(uint32_t, const char*, int) {}  // there are no threads of a kernel
 }  // namespace emulator
