@@ -210,6 +210,32 @@ TEST(DataRace, NeedsTheBarrierAfterTheAcquire) {
   expect_report(report, Check::kDataRace, {"block (1, 0, 0), warp 1"});
 }
 
+// A flag that a plain C++ store has set hands on nothing, whatever an earlier release did.
+void plain_flag_kernel(Message* message) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    ptx::st_global_f32(&message->text[0].x, 1);
+    ptx::st_release_gpu(&message->flag, 1);
+  } else if (blockIdx.x == 1) {
+    while (ptx::ld_relaxed_gpu(&message->flag) == 0) {
+    }
+    message->flag = 2;
+  } else {
+    while (ptx::ld_relaxed_gpu(&message->flag) != 2) {
+    }
+    ptx::ld_acquire_gpu(&message->flag);
+    ptx::ld_global_f32(&message->text[0].x);
+  }
+}
+
+TEST(DataRace, APlainStoreReleasesNothing) {
+  expect_bug({Check::kDataRace}, {"ld.global reads", "nothing orders the two"},
+             [](const Options& options) {
+               Message message;
+               return run(options, {3, 32}, plain_flag_kernel, &message);
+             });
+}
+
 // --- counters, locks, the last block ---
 
 // Partial sums of all blocks; the last to arrive adds them up, and puts the counter back.
