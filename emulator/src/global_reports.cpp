@@ -78,9 +78,10 @@ void grid_deadlock(const Grid& grid) {
   const Thread* latest = nullptr;
   for (const Thread* thread : looking) {
     // Lanes and warps that do the same are told of once.
-    const bool same = latest != nullptr && latest->block == thread->block &&
-                      latest->look.address == thread->look.address &&
-                      latest->look.where.line == thread->look.where.line;
+    const bool same =
+        latest != nullptr && latest->block == thread->block &&
+        latest->look.where.line == thread->look.where.line &&
+        (latest->warp == thread->warp || latest->look.address == thread->look.address);
     latest = thread;
     if (same || ++lines > kMostLines) continue;
     const Look& look = thread->look;
