@@ -16,6 +16,8 @@ class Circle {
   void note(uint64_t state, uint64_t activity);
   // The thread has looked at the clock. Returns how often it has since anybody got anywhere.
   int note_clock(uint64_t activity);
+  // Overwrites the stack below the caller, where old variables would pass for parts of a state.
+  static void forget_calls();
   // True if it has come round more than once since anybody got anywhere.
   bool is_closed(uint64_t activity) const;
 

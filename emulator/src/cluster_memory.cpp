@@ -26,7 +26,7 @@ Place place_of(Thread& thread, const void* address, uint32_t bytes, uint32_t ran
   if (rank >= cluster.blocks.size()) report::no_such_rank(thread, rank, where);
   Block& block = *cluster.blocks[rank];
   if (&block == thread.block) return {&block, offset};
-  if (cluster.barrier.uses() == 0) report::block_has_not_begun(thread, block, where);
+  if (!cluster.barrier.has_been_used()) report::block_has_not_begun(thread, block, where);
   if (block.live_threads == 0) report::memory_has_ended(thread, block, where);
   return {&block, offset};
 }

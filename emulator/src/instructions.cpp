@@ -95,9 +95,10 @@ void note(Thread& thread, const char* what, MBarrier* barrier, SourceLine where)
 
 void synchronize_threads(Thread& thread, int id, int threads, SourceLine where) {
   thread.warp->join(thread, "bar.sync", where);
+  thread.scheduler().forget_calls();
   thread.cluster().global_writes.flush();
   ThreadBarrier& barrier = thread.block->named_barriers[static_cast<size_t>(id)];
-  const uint64_t use = barrier.arrive(thread, threads);
+  const bool use = barrier.arrive(thread, threads);
   Wait wait;
   wait.kind = WaitKind::kBlockBarrier;
   wait.where = where;
@@ -471,6 +472,7 @@ void barrier_cluster_arrive(SourceLine where) {
   Thread* const thread = enter("barrier.cluster.arrive", where);
   if (thread == nullptr) return;
   thread->warp->join(*thread, "barrier.cluster.arrive", where);
+  thread->scheduler().forget_calls();
   emulator::Cluster& cluster = thread->cluster();
   thread->cluster_use = cluster.barrier.arrive(*thread, cluster.live_threads());
 }
@@ -479,6 +481,7 @@ void barrier_cluster_wait(SourceLine where) {
   Thread* const thread = enter("barrier.cluster.wait", where);
   if (thread == nullptr) return;
   thread->warp->join(*thread, "barrier.cluster.wait", where);
+  thread->scheduler().forget_calls();
   emulator::Wait wait;
   wait.kind = emulator::WaitKind::kClusterBarrier;
   wait.where = where;

@@ -117,6 +117,7 @@ void Warp::meet(Thread& thread, const char* instruction, SourceLine where,
     }
     return;
   }
+  thread.scheduler().forget_calls();
   Wait wait;
   wait.kind = WaitKind::kWarp;
   wait.where = where;

@@ -77,7 +77,7 @@ struct Thread {
   const std::string* role = nullptr;  // that the latest line with a role comment names
 
   uint64_t collectives = 0;  // calls of instructions that a warp executes together
-  uint64_t cluster_use = 0;  // of the cluster's barrier, at which it has arrived
+  bool cluster_use = false;  // of the cluster's barrier, at which it has arrived
   uint64_t fenced_writes = 0;  // of its warp, by fence.proxy.async
   uint32_t matrices[4] = {};  // what it brings to an stmatrix
   uint32_t exchanged[2] = {};  // what it brings to a shuffle, and brought to the one before

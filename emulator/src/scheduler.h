@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "circle.h"
 #include "random.h"
 
 namespace emulator {
@@ -71,6 +72,11 @@ class Scheduler {
   void look(Thread& thread);
   // The calling thread has changed what others can see.
   void changed() { ++*activity_; }
+  // Overwrites what calls that have returned have left on the calling thread's stack, if it is
+  // watched whether threads go round in circles: after those that count something.
+  void forget_calls() const {
+    if (watches_) Circle::forget_calls();
+  }
   // Suspends the calling thread for a while.
   void sleep(Thread& thread, SourceLine where);
   // Called by a thread as its last act.

@@ -4,16 +4,16 @@
 
 namespace emulator {
 
-uint64_t ThreadBarrier::arrive(Thread& thread, int expected) {
-  const uint64_t use = use_;
+bool ThreadBarrier::arrive(Thread& thread, int expected) {
+  const bool use = use_;
   expected_ = expected;
   publish(thread, &arriving_);
   if (++arrived_ >= expected) complete();
   return use;
 }
 
-void ThreadBarrier::wait(Thread& thread, uint64_t use, const Wait& wait) {
-  if (use_ > use) {  // complete: the next use cannot be, before this thread takes part in it
+void ThreadBarrier::wait(Thread& thread, bool use, const Wait& wait) {
+  if (use_ != use) {  // complete: the next use cannot be, before this thread takes part in it
     thread.warp->clock.join(released_);
     return;
   }
@@ -26,16 +26,17 @@ void ThreadBarrier::expect_only(int expected) {
 }
 
 void ThreadBarrier::complete() {
-  ++use_;
+  use_ = !use_;
+  has_been_used_ = true;
   arrived_ = 0;
   released_ = arriving_;
   arriving_.clear();
-  std::vector<Thread*> waiting;
-  waiting.swap(waiting_);
-  for (Thread* thread : waiting) {
+  woken_.swap(waiting_);
+  for (Thread* thread : woken_) {
     thread->warp->clock.join(released_);
     thread->scheduler().wake(*thread);
   }
+  woken_.clear();
 }
 
 }  // namespace emulator
