@@ -154,7 +154,7 @@ void st_async_f32(float* address, uint32_t rank, float value, MBarrier* full, So
   block.memory.record_write(place.offset, place.offset + kBytes, write);
   barrier.bytes_issued(kBytes);
   std::memset(place.data(), 0xff, kBytes);
-  thread->scheduler().after_delay([place, value, &barrier] {
+  thread->scheduler().after_delay(Unit::kStores, [place, value, &barrier] {
     std::memcpy(place.data(), &value, kBytes);
     barrier.bytes_arrived(kBytes);
   });
