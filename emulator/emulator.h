@@ -45,6 +45,9 @@ struct Options {
   Schedule schedule = Schedule::kRandom;
   Delay delay = Delay::kMixed;
   int threads = 1;  // of the operating system; clusters are spread over them
+  // That the blocks of a launch may have. Fewer than the device says it has (132): as if others
+  // used the rest.
+  int multiprocessors = 132;
   bool happens_before = true;  // off: only timing and poison find errors
   bool print_reports = true;  // to standard error
   bool record_calls = false;  // fills executed_calls()

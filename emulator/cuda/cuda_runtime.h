@@ -29,6 +29,11 @@ struct uint4 {
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -195,20 +200,20 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs = 0;
 };
 
-// As many clusters as would fill the emulated chip, each multiprocessor with one block.
+namespace emulator {
+// So many clusters of a launch run at a time on so many multiprocessors, as far as shared memory,
+// threads and blocks go. (How many registers a kernel takes is not known.)
+int resident_clusters(const cudaLaunchConfig_t& config, int multiprocessors);
+}  // namespace emulator
+
+// As many clusters as fill the emulated chip.
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel*,
                                            const cudaLaunchConfig_t* config) {
   int multiprocessors = 0;
   const cudaError_t error =
       cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  unsigned blocks = 1;
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const auto& size = config->attrs[i].val.clusterDim;
-    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-      blocks = size.x * size.y * size.z;
-  }
-  *clusters = multiprocessors / static_cast<int>(blocks);
+  *clusters = emulator::resident_clusters(*config, multiprocessors);
   return error;
 }
 

@@ -33,6 +33,7 @@ std::string waits_for(const Thread& thread) {
       return "waits for its bulk-groups";
     case WaitKind::kRegisters:
       return "waits for " + number(wait.id) + " registers per thread";
+    case WaitKind::kSleep:
     case WaitKind::kNone:
       break;
   }

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -41,6 +42,17 @@ void clear_device_memory() {
   Allocations& all = allocations();
   const std::lock_guard<std::mutex> lock(all.mutex);
   for (auto& [data, memory] : all.bytes) memory.assign(memory.size(), 0);
+}
+
+DeviceMemory device_memory_at(const void* address) {
+  Allocations& all = allocations();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto after = all.bytes.upper_bound(const_cast<void*>(address));
+  if (after == all.bytes.begin()) return {};
+  const auto& memory = std::prev(after)->second;
+  const auto* const byte = static_cast<const unsigned char*>(address);
+  if (byte >= memory.data() + memory.size()) return {};
+  return {memory.data(), memory.size()};
 }
 
 }  // namespace emulator

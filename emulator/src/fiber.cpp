@@ -30,6 +30,8 @@ using boost::context::detail::transfer_t;
 // Enough for unoptimised kernels and for the composition of reports; only touched pages cost
 // memory.
 constexpr size_t kStackBytes = 128 * 1024;
+// Each is two mappings, of which Linux gives a process 65530.
+constexpr size_t kGuardedStacks = 8192;
 
 size_t page_size() {
   static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -61,10 +63,12 @@ void forget_stack([[maybe_unused]] const Stack& stack) {
 
 }  // namespace
 
-Stack::Stack() : size_(kStackBytes + page_size()) {
+Stack::Stack(bool guarded) : size_(kStackBytes + page_size()) {
   void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory, page_size(), PROT_NONE) != 0) {
+  const bool failed =
+      memory == MAP_FAILED || (guarded && mprotect(memory, page_size(), PROT_NONE) != 0);
+  if (failed) {
     std::perror("emulator: no memory for the stack of a CUDA thread");
     std::exit(4);
   }
@@ -87,7 +91,7 @@ StackPool& StackPool::of_this_thread() {
 }
 
 Stack& StackPool::at(size_t index) {
-  while (stacks_.size() <= index) stacks_.emplace_back();
+  while (stacks_.size() <= index) stacks_.emplace_back(stacks_.size() < kGuardedStacks);
   return stacks_[index];
 }
 
@@ -118,6 +122,21 @@ void Fiber::suspend() {
   before_switch(&inside_fake_stack_, outside_bottom_, outside_size_);
   outside_ = jump_fcontext(outside_, nullptr).fctx;
   after_switch(inside_fake_stack_, &outside_bottom_, &outside_size_);
+}
+
+// (The sanitizer forbids to read what lies between variables.)
+#ifdef EMULATOR_ADDRESS_SANITIZER
+__attribute__((no_sanitize("address")))
+#endif
+uint64_t
+Fiber::state() const {
+  uint64_t hash = 0;
+  const auto* const top = reinterpret_cast<const uint64_t*>(stack_->top());
+  for (auto* word = static_cast<const uint64_t*>(inside_); word < top; ++word) {
+    hash = (hash ^ *word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash;
 }
 
 }  // namespace emulator

@@ -7,15 +7,16 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 
 namespace emulator {
 
-// A stack with a page below it that no one may touch, so that an overflow ends the program where it
-// happens.
+// A stack with a page below it that no one may touch, if it is guarded, so that an overflow ends
+// the program where it happens.
 class Stack {
  public:
-  Stack();
+  explicit Stack(bool guarded);
   Stack(Stack&& other) noexcept;
   Stack& operator=(Stack&&) = delete;
   ~Stack();
@@ -30,7 +31,8 @@ class Stack {
 };
 
 // Stacks for the fibers of one operating-system thread. They are kept from launch to launch: the
-// number of memory mappings of a process is limited.
+// number of memory mappings of a process is limited. For that reason the first are guarded, not all
+// (all run the same kernel).
 class StackPool {
  public:
   static StackPool& of_this_thread();
@@ -53,6 +55,8 @@ class Fiber {
   void resume();
   // Returns to who resumed this fiber; called by the fiber itself.
   void suspend();
+  // Of a suspended fiber: a number that stands for all that its stack holds, registers included.
+  uint64_t state() const;
 
  private:
   static void trampoline(boost::context::detail::transfer_t transfer);

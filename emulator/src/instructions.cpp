@@ -5,7 +5,6 @@
 #include <cstring>
 #include <mutex>
 #include <ptx/cluster.cuh>
-#include <ptx/global.cuh>
 #include <ptx/tma.cuh>
 #include <ptx/warpgroup.cuh>
 #include <ptx/wgmma.cuh>
@@ -91,6 +90,7 @@ void note(Thread& thread, const char* what, MBarrier* barrier, SourceLine where)
 
 void synchronize_threads(Thread& thread, int id, int threads, SourceLine where) {
   thread.warp->join(thread, "bar.sync", where);
+  thread.cluster().global_writes.flush();
   ThreadBarrier& barrier = thread.block->named_barriers[static_cast<size_t>(id)];
   const uint64_t use = barrier.arrive(thread, threads);
   Wait wait;
@@ -344,58 +344,6 @@ int shfl_sync_idx(int value, int lane, SourceLine where) {
   thread->warp->meet(*thread, "shfl.sync.idx", where);
   const auto from = static_cast<uint32_t>(lane) % emulator::kWarpThreads;
   return static_cast<int>(thread->warp->lanes[from]->exchanged[slot]);
-}
-
-// --- global.cuh ---
-
-// Clusters may run on several threads of the operating system, so these are its atomics. Whoever
-// reads what others are to change lets them go first.
-
-void red_add_relaxed_gpu(uint32_t* counter, uint32_t value, SourceLine where) {
-  if (enter("red.add", where) != nullptr) __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
-}
-
-uint32_t atom_add_acq_rel_gpu(uint32_t* counter, uint32_t value, SourceLine where) {
-  if (enter("atom.add", where) == nullptr) return 0;
-  return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);
-}
-
-uint32_t ld_relaxed_gpu(const uint32_t* counter, SourceLine where) {
-  Thread* const thread = enter("ld.relaxed", where);
-  if (thread == nullptr) return 0;
-  thread->scheduler().yield(*thread);
-  return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
-uint32_t ld_acquire_gpu(const uint32_t* flag, SourceLine where) {
-  Thread* const thread = enter("ld.acquire", where);
-  if (thread == nullptr) return 0;
-  thread->scheduler().yield(*thread);
-  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
-}
-
-void st_release_gpu(uint32_t* flag, uint32_t value, SourceLine where) {
-  if (enter("st.release", where) != nullptr) __atomic_store_n(flag, value, __ATOMIC_RELEASE);
-}
-
-// An event wakes the thread, so that others, asynchronous operations included, can come before.
-void nanosleep(uint32_t, SourceLine where) {
-  Thread* const thread = enter("nanosleep", where);
-  if (thread == nullptr) return;
-  emulator::Scheduler& scheduler = thread->scheduler();
-  scheduler.after_delay([thread, &scheduler] { scheduler.wake(*thread); });
-  emulator::Wait wait;
-  wait.where = where;
-  scheduler.block(*thread, wait);
-}
-
-// To look at the clock takes a turn: whoever waits for a time to come gets there.
-uint32_t globaltimer_lo(SourceLine where) {
-  constexpr uint64_t kNanosecondsPerTurn = 1000;
-  Thread* const thread = enter("globaltimer", where);
-  if (thread == nullptr) return 0;
-  thread->scheduler().yield(*thread);
-  return static_cast<uint32_t>((thread->scheduler().now() + 1) * kNanosecondsPerTurn);
 }
 
 // --- wgmma.cuh ---

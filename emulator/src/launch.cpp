@@ -2,12 +2,18 @@
 // when they have ended.
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "device_memory.h"
+#include "grid.h"
 #include "machine.h"
 #include "report.h"
 
@@ -24,7 +30,6 @@ struct State {
   std::optional<Report> report;
   Counters counters;
   Trace trace;
-  std::mutex mutex;  // launches spread over several threads
 };
 
 State& state() {
@@ -80,8 +85,72 @@ dim3 cluster_size(const cudaLaunchConfig_t& config) {
   return size;
 }
 
-// Hands out clusters in order and collects what they leave. The report that counts is that of the
-// first cluster that has one: every cluster before it is run, whoever runs it.
+// An operating-system thread that runs clusters: fibers stay in the one where they began.
+class Worker {
+ public:
+  // The first of a launch is the thread that launches.
+  explicit Worker(bool is_first) {
+    if (!is_first) thread_ = std::thread([this] { serve(); });
+  }
+  ~Worker() {
+    if (!thread_.joinable()) return;
+    post({});
+    thread_.join();
+  }
+  Worker(const Worker&) = delete;
+
+  // Lets it do `task`; wait() returns when that is done.
+  void post(std::function<void()> task) {
+    if (!thread_.joinable()) return task();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    task_ = std::move(task);
+    busy_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return !busy_; });
+  }
+
+  // Where the stacks of one more cluster lie in the thread's pool, in clusters.
+  size_t take_stacks() {
+    const auto found = std::find(stacks_.begin(), stacks_.end(), false);
+    const auto index = static_cast<size_t>(found - stacks_.begin());
+    if (found == stacks_.end()) stacks_.push_back(false);
+    stacks_[index] = true;
+    return index;
+  }
+  void give_stacks(size_t index) { stacks_[index] = false; }
+
+ private:
+  // Does what is posted, until that is nothing.
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return busy_; });
+      if (!task_) return;
+      const std::function<void()> task = std::move(task_);
+      lock.unlock();
+      task();
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> task_;
+  bool busy_ = false;
+  std::vector<bool> stacks_;
+  std::thread thread_;
+};
+
+// Runs the clusters of a launch. Each begins alone: what it does until it first shares global
+// memory is its own, so it does not matter where and when that happens, and clusters are spread
+// over all workers. If one shares global memory, the others too go on side by side from there on.
+// The report that counts is that of the first cluster that has one: every cluster before it is run,
+// whoever runs it.
 class Run {
  public:
   Run(const cudaLaunchConfig_t& config, dim3 size, const std::function<void()>& body)
@@ -90,35 +159,110 @@ class Run {
         body_(body),
         clusters_(int64_t{config.gridDim.x} / size.x * (config.gridDim.y / size.y) *
                   (config.gridDim.z / size.z)),
-        first_failed_(clusters_) {}
+        first_failed_(clusters_),
+        first_shared_(clusters_) {
+    for (int i = 0; i < std::max(1, options().threads); ++i) workers_.emplace_back(i == 0);
+  }
 
-  void work() {
-    blockDim = config_.blockDim;
-    gridDim = config_.gridDim;
-    for (int64_t index = next_++; index < clusters_ && index < first_failed_; index = next_++) {
-      Cluster cluster(config_, size_, index, body_);
-      cluster.run();
-      collect(cluster);
+  void run() {
+    for (auto worker = workers_.rbegin(); worker != workers_.rend(); ++worker) {
+      worker->post([this, worker] { run_alone(*worker); });
+    }
+    for (Worker& worker : workers_) worker.wait();
+    if (first_shared_ < first_failed_) run_side_by_side();
+    if (const auto found = reports_.find(first_failed_); found != reports_.end()) {
+      state().report = std::move(found->second);
     }
   }
 
  private:
-  void collect(Cluster& cluster) {
+  struct Place {
+    Worker* worker;
+    size_t stacks;
+  };
+
+  void run_alone(Worker& worker) {
+    blockDim = config_.blockDim;
+    gridDim = config_.gridDim;
+    while (first_shared_ == clusters_) {
+      const int64_t index = next_++;
+      if (index >= clusters_ || index >= first_failed_) return;
+      if (std::unique_ptr<Cluster> cluster = begin(worker, index)) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        first_shared_ = std::min<int64_t>(first_shared_, index);
+        waiting_.emplace(index, std::move(cluster));
+      }
+    }
+  }
+
+  // Runs a cluster as far as it gets alone. Null if it has ended.
+  std::unique_ptr<Cluster> begin(Worker& worker, int64_t index) {
+    const Place place = {&worker, worker.take_stacks()};
+    const size_t threads = size_t{size_.x} * size_.y * size_.z * config_.blockDim.x;
+    auto cluster = std::make_unique<Cluster>(config_, size_, index, body_, place.stacks * threads);
+    cluster->scheduler.run_alone(*cluster);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      places_.emplace(index, place);
+    }
+    if (!cluster->has_ended()) return cluster;
+    end(std::move(cluster));
+    return nullptr;
+  }
+
+  void end(std::unique_ptr<Cluster> cluster) {
+    cluster->end();
+    const std::lock_guard<std::mutex> lock(mutex_);
     State& all = state();
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    add(cluster.counts, &all.counters);
-    all.trace.append(std::move(cluster.trace));
-    if (!cluster.report || cluster.index >= first_failed_) return;
-    first_failed_ = cluster.index;
-    all.report = std::move(cluster.report);
+    add(cluster->counts, &all.counters);
+    all.trace.append(std::move(cluster->trace));
+    const auto place = places_.find(cluster->index);
+    place->second.worker->give_stacks(place->second.stacks);
+    places_.erase(place);
+    if (!cluster->report) return;
+    first_failed_ = std::min<int64_t>(first_failed_, cluster->index);
+    reports_.emplace(cluster->index, std::move(*cluster->report));
+  }
+
+  // The clusters from the first that shares global memory on.
+  void run_side_by_side() {
+    const int64_t known = next_;  // have begun, or ended
+    // A report stops the others where they are: it need not be that of the first cluster.
+    first_failed_ = clusters_;
+    Grid::Launch launch;
+    launch.start = [this, known](int64_t index) -> std::unique_ptr<Cluster> {
+      const auto found = waiting_.find(index);
+      if (found != waiting_.end()) return std::move(found->second);
+      if (index >= known) {
+        if (auto cluster = begin(workers_.front(), index)) return cluster;
+      }
+      if (reports_.count(index) != 0) first_failed_ = index;
+      return nullptr;
+    };
+    launch.failed = [this] { return first_failed_ < clusters_; };
+    launch.run = [this](Cluster& cluster, uint64_t turns) {
+      Worker& worker = *places_.at(cluster.index).worker;
+      worker.post([&] { cluster.scheduler.run(cluster, turns); });
+      worker.wait();
+    };
+    launch.end = [this](std::unique_ptr<Cluster> cluster) { end(std::move(cluster)); };
+    Grid(options(), first_shared_, clusters_, resident_clusters(config_, options().multiprocessors),
+         launch)
+        .run();
   }
 
   const cudaLaunchConfig_t& config_;
   const dim3 size_;
   const std::function<void()>& body_;
   const int64_t clusters_;
+  std::deque<Worker> workers_;
   std::atomic<int64_t> next_{0};
   std::atomic<int64_t> first_failed_;
+  std::atomic<int64_t> first_shared_;
+  std::mutex mutex_;  // of what follows, and of State
+  std::map<int64_t, Place> places_;
+  std::map<int64_t, Report> reports_;
+  std::map<int64_t, std::unique_ptr<Cluster>> waiting_;  // for others to run side by side
 };
 
 }  // namespace
@@ -136,6 +280,18 @@ void write_trace(std::ostream& out) {
 
 void clear_trace() { state().trace = {}; }
 
+int resident_clusters(const cudaLaunchConfig_t& config, int multiprocessors) {
+  // Of one multiprocessor of compute capability 9.0. CUDA C++ Programming Guide, "Technical
+  // Specifications per Compute Capability".
+  constexpr size_t kBlocks = 32, kThreads = 2048, kSharedBytes = 228 * 1024;
+  constexpr size_t kReservedBytes = 1024;  // of shared memory, for each block
+  const size_t blocks = std::min({kBlocks, kThreads / std::max(1u, config.blockDim.x),
+                                  kSharedBytes / (config.dynamicSmemBytes + kReservedBytes)});
+  const dim3 size = cluster_size(config);
+  const size_t all = blocks * static_cast<size_t>(std::max(1, multiprocessors));
+  return std::max(1, static_cast<int>(all / (size.x * size.y * size.z)));
+}
+
 cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread_body) {
   State& all = state();
   all.report.reset();
@@ -150,11 +306,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>
     if (all.options.print_reports) std::fputs(all.report->text.c_str(), stderr);
     return cudaErrorInvalidValue;
   }
-  Run run(config, size, thread_body);
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < all.options.threads; ++i) helpers.emplace_back([&run] { run.work(); });
-  run.work();
-  for (std::thread& helper : helpers) helper.join();
+  Run(config, size, thread_body).run();
   if (!all.report) return cudaSuccess;
   clear_device_memory();
   if (all.options.print_reports) std::fputs(all.report->text.c_str(), stderr);

@@ -137,8 +137,8 @@ Block::Block(Cluster& of_cluster, uint3 block_index, int block_rank, int thread_
     thread.lane = thread.index % kWarpThreads;
     thread.warp = &warps[i / kWarpThreads];
     thread.warp->lanes.push_back(&thread);
-    thread.fiber.prepare(stacks.at(static_cast<size_t>(rank) * threads.size() + i), run_thread,
-                         &thread);
+    const size_t stack = cluster.first_stack + static_cast<size_t>(rank) * threads.size() + i;
+    thread.fiber.prepare(stacks.at(stack), run_thread, &thread);
   }
   for (Warp& warp : warps) cluster.scheduler.add(warp);
 }
@@ -195,8 +195,11 @@ void Block::check_everything_known(Thread& last) {
 // --- Cluster ---
 
 Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_index,
-                 const std::function<void()>& body)
-    : index(cluster_index), thread_body(body), scheduler(options(), cluster_index) {
+                 const std::function<void()>& body, size_t stack)
+    : index(cluster_index),
+      thread_body(body),
+      first_stack(stack),
+      scheduler(options(), cluster_index) {
   trace.enabled = options().trace;
   const int64_t clusters_x = config.gridDim.x / size.x;
   const int64_t clusters_y = config.gridDim.y / size.y;
@@ -212,8 +215,7 @@ Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_in
   }
 }
 
-void Cluster::run() {
-  scheduler.run(*this);
+void Cluster::end() {
   counts.blocks += blocks.size();
   counts.reports += report.has_value();
   if (trace.enabled) trace.name_rows(*this);

@@ -9,7 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "circle.h"
 #include "fiber.h"
+#include "global_memory.h"
 #include "mbarrier.h"
 #include "register_pool.h"
 #include "scheduler.h"
@@ -29,6 +31,7 @@ constexpr int kNamedBarriers = 16;
 
 class Block;
 class Cluster;
+class Grid;
 struct Warp;
 
 enum class WaitKind {
@@ -39,6 +42,7 @@ enum class WaitKind {
   kBlockBarrier,
   kClusterBarrier,
   kWarp,  // for the other lanes
+  kSleep,
   kBulkGroup,
   kRegisters,
 };
@@ -75,6 +79,8 @@ struct Thread {
   uint32_t exchanged[2] = {};  // what it brings to a shuffle, and brought to the one before
   WgmmaProgress wgmma;
   BulkProgress bulk;
+  Circle circle;
+  Look look;
 
   int warp_group() const { return index / kWarpGroupThreads; }
   Cluster& cluster() const;
@@ -157,12 +163,16 @@ class Block {
 
 class Cluster {
  public:
+  // Its fibers take the stacks of the calling operating-system thread from `first_stack` on.
   Cluster(const cudaLaunchConfig_t& config, dim3 cluster_size, int64_t index,
-          const std::function<void()>& thread_body);
+          const std::function<void()>& thread_body, size_t first_stack);
 
-  // Runs all threads to their ends, or until a check stops them. A report, if there is one, is in
-  // report().
-  void run();
+  // All threads have ended, or a check has stopped them. A report, if there is one, is in `report`.
+  bool has_ended() const {
+    return scheduler.stopped() || (live_threads() == 0 && !scheduler.has_events());
+  }
+  // Counts what is left to count, when it has ended or is stopped from outside.
+  void end();
 
   Component new_component() { return components_++; }
   int live_threads() const;
@@ -170,6 +180,9 @@ class Cluster {
 
   const int64_t index;  // within the grid
   const std::function<void()>& thread_body;
+  const size_t first_stack;
+  Grid* grid = nullptr;  // once the cluster shares global memory
+  GlobalWrites global_writes;
   Scheduler scheduler;
   ThreadBarrier barrier;
   std::vector<std::unique_ptr<Block>> blocks;

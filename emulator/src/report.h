@@ -12,6 +12,7 @@ namespace emulator {
 
 class Block;
 class Cluster;
+class Grid;
 struct Access;
 struct Barrier;
 struct Region;
@@ -112,6 +113,10 @@ namespace report {
 // --- nobody can run and nothing is under way (deadlock.cpp) ---
 
 [[noreturn]] void deadlock(Cluster& cluster);
+
+// --- global memory (global_reports.cpp) ---
+
+[[noreturn]] void grid_deadlock(const Grid& grid);
 
 }  // namespace report
 }  // namespace emulator

@@ -24,33 +24,45 @@ Thread* current_thread() { return running; }
 
 // --- EventQueue ---
 
-void EventQueue::add(uint64_t due, Action action) {
-  events_.push_back({due, std::move(action)});
+void EventQueue::add(uint64_t due, Action action, bool quiet) {
+  events_.push_back({due, std::move(action), quiet});
   earliest_ = std::min(earliest_, due);
+}
+
+bool EventQueue::run(size_t index) {
+  const Action action = std::move(events_[index].action);
+  const bool quiet = events_[index].quiet;
+  events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(index));
+  action();
+  return !quiet;
 }
 
 bool EventQueue::run_due(uint64_t now) {
   if (now < earliest_) return false;
+  bool heard = false;
   // Actions may add events.
   for (size_t i = 0; i < events_.size();) {
     if (events_[i].due > now) {
       ++i;
       continue;
     }
-    const Action action = std::move(events_[i].action);
-    events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
-    action();
+    heard |= run(i);
   }
   earliest_ = kNever;
   for (const Event& event : events_) earliest_ = std::min(earliest_, event.due);
-  return true;
+  return heard;
 }
 
-void EventQueue::run_any(Random& random) {
-  const uint32_t chosen = random.below(static_cast<uint32_t>(events_.size()));
-  const Action action = std::move(events_[chosen].action);
-  events_.erase(events_.begin() + chosen);
-  action();
+bool EventQueue::run_any(Random& random) {
+  return run(random.below(static_cast<uint32_t>(events_.size())));
+}
+
+bool EventQueue::run_any_heard(Random& random) {
+  std::vector<size_t> heard;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    if (!events_[i].quiet) heard.push_back(i);
+  }
+  return !heard.empty() && run(heard[random.below(static_cast<uint32_t>(heard.size()))]);
 }
 
 // --- Scheduler ---
@@ -82,7 +94,7 @@ uint64_t Scheduler::draw_delay() {
 }
 
 void Scheduler::after_delay(EventQueue::Action action) {
-  events_.add(now_ + draw_delay(), std::move(action));
+  events_.add(now_ + draw_delay(), std::move(action), false);
 }
 
 void Scheduler::make_ready(Warp& warp) {
@@ -111,13 +123,18 @@ void Scheduler::resume(Thread& thread) {
   blockIdx = thread.block->index;
   thread.fiber.resume();
   running = nullptr;
+  if (thread.state == Thread::State::kBlocked && thread.wait.kind == WaitKind::kSleep) {
+    events_.add(
+        now_ + draw_delay(), [this, &thread] { wake_quietly(thread); }, true);
+  }
+  if (watches_) thread.circle.note(thread.fiber.state(), *activity_);
 }
 
 // Lets each lane that can run have its turn, beginning with any of them.
 void Scheduler::run_warp(Warp& warp) {
   const uint32_t lanes = warp.ready;
   const uint32_t first = schedule_ == Schedule::kRandom ? random_.below(kWarpThreads) : 0;
-  for (uint32_t i = 0; i < kWarpThreads && !stopped_; ++i) {
+  for (uint32_t i = 0; i < kWarpThreads && !stopped_ && !pauses_; ++i) {
     const uint32_t lane = (first + i) % kWarpThreads;
     if (lanes >> lane & 1) resume(*warp.lanes[lane]);
   }
@@ -134,6 +151,10 @@ void Scheduler::block(Thread& thread, const Wait& wait) {
 
 void Scheduler::wake(Thread& thread) {
   tries_given_up_ = 0;
+  wake_quietly(thread);
+}
+
+void Scheduler::wake_quietly(Thread& thread) {
   if (thread.state != Thread::State::kBlocked) return;
   thread.state = Thread::State::kReady;
   thread.warp->ready |= 1u << thread.lane;
@@ -143,18 +164,43 @@ void Scheduler::wake(Thread& thread) {
 void Scheduler::yield(Thread& thread) { thread.fiber.suspend(); }
 
 void Scheduler::maybe_yield(Thread& thread) {
+  changed();
   if (schedule_ == Schedule::kRandom && random_.below(kYieldOnceIn) == 0) yield(thread);
 }
 
+void Scheduler::meet_others(Thread& thread) {
+  if (!alone_) return;
+  alone_ = false;
+  pauses_ = true;
+  yield(thread);
+}
+
+// (What chance decides of a thread that may go round in circles, it decides when the thread is
+// suspended, and not on the thread's stack: Circle compares that.)
+void Scheduler::look(Thread& thread) {
+  looked_ = !alone_;
+  yield(thread);
+}
+
+void Scheduler::sleep(Thread& thread, SourceLine where) {
+  Wait wait;
+  wait.kind = WaitKind::kSleep;
+  wait.where = where;
+  block(thread, wait);
+}
+
 void Scheduler::finish(Thread& thread) {
+  changed();
   thread.state = Thread::State::kDone;
   thread.warp->ready &= ~(1u << thread.lane);
   thread.fiber.suspend();
 }
 
-// Nothing else can happen: a thread that has a way out of its wait gets it.
+bool Scheduler::tries_are_over() const { return tries_given_up_ > kTriesBeforeDeadlock; }
+
 bool Scheduler::give_up_a_try(Cluster& cluster) {
-  if (++tries_given_up_ > kTriesBeforeDeadlock) return false;
+  ++tries_given_up_;
+  if (tries_are_over()) return false;
   for (const auto& block : cluster.blocks) {
     for (Thread& thread : block->threads) {
       if (thread.state != Thread::State::kBlocked || thread.wait.kind != WaitKind::kTry) continue;
@@ -163,30 +209,57 @@ bool Scheduler::give_up_a_try(Cluster& cluster) {
         waiting.erase(std::remove(waiting.begin(), waiting.end(), &thread), waiting.end());
       }
       thread.try_failed = true;
-      const int tries = tries_given_up_;
-      wake(thread);
-      tries_given_up_ = tries;
+      wake_quietly(thread);
       return true;
     }
   }
   return false;
 }
 
-void Scheduler::run(Cluster& cluster) {
+// A warp's turn, or that of an asynchronous operation.
+void Scheduler::run_turn(Cluster& cluster) {
+  bool heard = events_.run_due(now_);
+  if (!ready_.empty()) {
+    run_warp(take_ready_warp());
+  } else if (!events_.empty()) {
+    heard |= events_.run_any(random_);
+  } else if (!give_up_a_try(cluster)) {
+    report::deadlock(cluster);
+  }
+  if (heard) hear();
+  ++now_;
+}
+
+void Scheduler::hear() {
+  tries_given_up_ = 0;
+  changed();
+}
+
+void Scheduler::nudge(Cluster& cluster) {
   try {
-    while (cluster.live_threads() > 0 && !stopped_) {
-      if (events_.run_due(now_)) tries_given_up_ = 0;
-      if (!ready_.empty()) {
-        run_warp(take_ready_warp());
-      } else if (!events_.empty()) {
-        events_.run_any(random_);
-      } else if (!give_up_a_try(cluster)) {
-        report::deadlock(cluster);
-      }
+    if (events_.run_any_heard(random_)) return hear();
+    events_.run_due(kNever);  // all sleepers
+    give_up_a_try(cluster);
+  } catch (const KernelStopped&) {
+    stopped_ = true;
+  }
+}
+
+void Scheduler::run(Cluster& cluster, uint64_t turns) {
+  pauses_ = false;
+  try {
+    for (; cluster.live_threads() > 0 && !stopped_ && turns > 0; --turns) {
+      looked_ = false;
+      run_turn(cluster);
+      if (pauses_) return;
+      if (looked_ && (schedule_ == Schedule::kRoundRobin || random_.below(2) == 0)) return;
+    }
+    // Writes to global memory outlive the threads that have asked for them.
+    const bool threads_have_ended = cluster.live_threads() == 0;
+    for (; threads_have_ended && !events_.empty() && !stopped_ && turns > 0; --turns) {
+      if (alone_ ? events_.run_any(random_) : events_.run_due(now_)) hear();
       ++now_;
     }
-    // Stores to global memory outlive the threads that have issued them.
-    while (!events_.empty() && !stopped_) events_.run_any(random_);
   } catch (const KernelStopped&) {
     stopped_ = true;
   }
