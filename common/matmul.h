@@ -9,6 +9,7 @@
 #include <status.h>
 
 #include <cstdint>
+#include <utility>
 
 // Row-major matrices in device memory; leading dimensions in elements.
 struct MatmulArguments {
@@ -25,6 +26,15 @@ struct MatmulArguments {
   // persistent versions look.
   int max_blocks = 0;
 };
+
+// The same product with its operands exchanged: Cᵀ = B·Aᵀ. (C lies in memory as before.)
+inline MatmulArguments transposed(const MatmulArguments& args) {
+  MatmulArguments result = args;
+  std::swap(result.a, result.b);
+  std::swap(result.m, result.n);
+  std::swap(result.lda, result.ldb);
+  return result;
+}
 
 // True if there is nothing to multiply: C is empty, or (k = 0) all zero.
 inline bool is_trivial(const MatmulArguments& args) {

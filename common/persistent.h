@@ -68,10 +68,10 @@ inline Status resident_clusters(int cluster_blocks, int max_blocks, int* cluster
 
 // The same for a kernel whose blocks run in clusters (grid->cluster blocks each), of which the chip
 // holds as many as it says: some multiprocessors may be left over. `tiles` counts what a cluster
-// computes at a time.
+// computes at a time; clusters may also share a tile, which has so many `parts`.
 template <class... Parameters>
 Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_t shared_bytes,
-                               int64_t tiles, int max_blocks, Grid* grid) {
+                               int64_t tiles, int max_blocks, Grid* grid, int64_t parts = 1) {
   Status status = check_tiles(tiles);
   if (!status.ok()) return status;
   cudaLaunchConfig_t config = {};
@@ -89,7 +89,7 @@ Status persistent_cluster_grid(void (*kernel)(Parameters...), int threads, size_
   if (!status.ok()) return status;
   if (max_blocks > 0) clusters = std::min(clusters, std::max(1, max_blocks / grid->cluster));
   if (clusters < 1) return {ExitCode::kNoDevice, "the GPU has no room for a cluster of blocks"};
-  grid->x = even_rounds(tiles, clusters) * grid->cluster;
+  grid->x = even_rounds(tiles * parts, clusters) * grid->cluster;
   grid->tiles_per_block = ceil_div(tiles, clusters);
   return {};
 }

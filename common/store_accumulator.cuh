@@ -115,3 +115,24 @@ __device__ __forceinline__ void store_accumulator(const float (&acc)[kProducts][
 #pragma unroll
   for (int i = 0; i < kProducts; ++i) store_accumulator(acc[i], c, row + i * 64, column);
 }
+
+// Stores the transpose of what accumulators hold, of which (row, column) is the first element's
+// place in the product: the product's columns become rows of c, whose rows and columns are those of
+// the product. (In each row of c a warp's store covers 16 bytes.) One warp group.
+template <int kProducts, int kRegisters>
+__device__ __forceinline__ void store_transposed(const float (&acc)[kProducts][kRegisters],
+                                                 const OutputMatrix& c, int row, int column) {
+  row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+  column += threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kProducts; ++i) {
+#pragma unroll
+    for (int r = 0; r < kRegisters; ++r) {
+      const int product_row = row + i * 64 + r % 4 / 2 * 8;
+      const int product_column = column + r / 4 * 8 + r % 2;
+      if (product_row < c.rows && product_column < c.columns) {
+        c.base[product_column * c.leading_dimension + product_row] = __float2half_rn(acc[i][r]);
+      }
+    }
+  }
+}

@@ -9,11 +9,18 @@ namespace {
 
 std::mutex mutex;
 
-using Key = std::pair<int, unsigned long long>;  // device, stream's number
+// Of each stream, named by its device and number.
+using Key = std::pair<int, unsigned long long>;
+using Pool = std::map<Key, StreamMemory>;
 
-std::map<Key, StreamMemory>& all() {
-  static std::map<Key, StreamMemory> memory;
-  return memory;
+Pool& zeroed() {
+  static Pool pool;
+  return pool;
+}
+
+Pool& scratch() {
+  static Pool pool;
+  return pool;
 }
 
 Status find_key(cudaStream_t stream, Key* key) {
@@ -22,9 +29,20 @@ Status find_key(cudaStream_t stream, Key* key) {
   return cuda_status(error, "asking for the stream's number");
 }
 
-}  // namespace
+// Makes `*memory` at least `bytes` large. In stream order: launches that still use the old memory
+// come before.
+cudaError_t grow(StreamMemory* memory, size_t bytes, cudaStream_t stream) {
+  if (memory->data != nullptr) {
+    const cudaError_t error = cudaFreeAsync(memory->data, stream);
+    *memory = {};
+    if (error != cudaSuccess) return error;
+  }
+  const cudaError_t error = cudaMallocAsync(&memory->data, bytes, stream);
+  if (error == cudaSuccess) memory->bytes = bytes;
+  return error;
+}
 
-Status stream_memory(cudaStream_t stream, size_t bytes, void** data) {
+Status from_pool(Pool& pool, bool set_to_zero, cudaStream_t stream, size_t bytes, void** data) {
   *data = nullptr;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   cudaError_t error = cudaStreamIsCapturing(stream, &capture);
@@ -35,24 +53,30 @@ Status stream_memory(cudaStream_t stream, size_t bytes, void** data) {
   if (!status.ok()) return status;
 
   const std::lock_guard<std::mutex> lock(mutex);
-  StreamMemory& memory = all()[key];
+  StreamMemory& memory = pool[key];
   if (memory.bytes < bytes) {
-    // In stream order: launches that still use the old memory come before.
-    if (memory.data != nullptr) error = cudaFreeAsync(memory.data, stream);
-    memory = {};
-    if (error == cudaSuccess) error = cudaMallocAsync(&memory.data, bytes, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(memory.data, 0, bytes, stream);
+    error = grow(&memory, bytes, stream);
+    if (error == cudaSuccess && set_to_zero) error = cudaMemsetAsync(memory.data, 0, bytes, stream);
     if (error != cudaSuccess) return cuda_status(error, "allocating memory for the stream");
-    memory.bytes = bytes;
   }
   *data = memory.data;
   return {};
+}
+
+}  // namespace
+
+Status stream_memory(cudaStream_t stream, size_t bytes, void** data) {
+  return from_pool(zeroed(), true, stream, bytes, data);
+}
+
+Status stream_scratch(cudaStream_t stream, size_t bytes, void** data) {
+  return from_pool(scratch(), false, stream, bytes, data);
 }
 
 StreamMemory existing_stream_memory(cudaStream_t stream) {
   Key key;
   if (!find_key(stream, &key).ok()) return {};
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = all().find(key);
-  return found == all().end() ? StreamMemory{} : found->second;
+  const auto found = zeroed().find(key);
+  return found == zeroed().end() ? StreamMemory{} : found->second;
 }

@@ -12,7 +12,10 @@
 // Null while the stream is captured into a graph, which may later run in several streams at a time.
 Status stream_memory(cudaStream_t stream, size_t bytes, void** data);
 
-// What the stream has of it now, for tests; null and 0 if nothing.
+// The same, but what it holds is left as it is, also by kernels: who reads it must have written it.
+Status stream_scratch(cudaStream_t stream, size_t bytes, void** data);
+
+// What the stream has of stream_memory() now, for tests; null and 0 if nothing.
 struct StreamMemory {
   void* data = nullptr;
   size_t bytes = 0;

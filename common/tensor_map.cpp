@@ -87,6 +87,14 @@ bool has_whole_units(const MatmulArguments& args) { return args.n % kUnit == 0; 
 
 }  // namespace
 
+Status check_operands(const MatmulArguments& args) {
+  Status status = check_arguments(args);
+  if (is_trivial(args)) return status;
+  if (status.ok()) status = check_matrix(matrix_a(args));
+  if (status.ok()) status = check_matrix(matrix_b(args));
+  return status;
+}
+
 Status check_tensor_map(const GlobalMatrix& matrix, int box_rows, int box_columns) {
   const Status status = check_matrix(matrix);
   if (!status.ok()) return status;

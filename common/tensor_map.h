@@ -30,6 +30,10 @@ inline GlobalMatrix matrix_b(const MatmulArguments& args) {
 // API, cuTensorMapEncodeTiled.
 Status check_tensor_map(const GlobalMatrix& matrix, int box_rows, int box_columns);
 
+// Checks all that every version asks of a call: check_arguments(), and, unless there is nothing to
+// multiply, the rules of TMA for A and B.
+Status check_operands(const MatmulArguments& args);
+
 // Checks, then encodes a map with the 128-byte swizzle: boxes are 64 columns wide, elements outside
 // the matrix are read as zero. Cheap (no device work); the map is passed to the kernel by value.
 Status make_tensor_map(CUtensorMap* map, const GlobalMatrix& matrix, int box_rows, int box_columns);

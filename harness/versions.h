@@ -17,7 +17,8 @@
   VERSION(v6_persistent, 128, 256, 2, 4)        \
   VERSION(v7_cluster_multicast, 128, 256, 2, 4) \
   VERSION(v8_fitted_tiles, 0, 0, 2, 4)          \
-  VERSION(v9_aligned_blocks, 0, 0, 2, 4)
+  VERSION(v9_aligned_blocks, 0, 0, 2, 4)        \
+  VERSION(v10_stream_k, 0, 0, 2, 9)
 
 // Each version's kernel.cu defines matmul() in its namespace.
 #define DECLARE_VERSION(name, block_m, block_n, warpgroups, stages)             \
