@@ -15,7 +15,6 @@ struct PartialSums {
   float4* sums = nullptr;
   int size = 0;  // of a sum, in float4
 
-  explicit operator bool() const { return flags != nullptr; }
   // Those from place `first` on.
   __device__ PartialSums from(int first) const { return {flag(first), sum(first), size}; }
   // 1 while a sum is there and has not been added. All 0 between launches.
@@ -23,15 +22,14 @@ struct PartialSums {
   __device__ float4* sum(int place) const { return sums + int64_t{place} * size; }
 };
 
-// The stream's, for sums of 64 × `columns` elements. None while it is captured into a graph
-// (common/stream_memory.h).
-inline Status partial_sums_of(cudaStream_t stream, int64_t places, int columns,
+// For sums of 64 × `columns` elements.
+inline Status partial_sums_in(StreamMemory* memory, int64_t places, int columns,
                               PartialSums* partial_sums) {
   void *flags = nullptr, *sums = nullptr;
   partial_sums->size = 64 * columns * sizeof(float) / sizeof(float4);
-  Status status = stream_memory(stream, places * sizeof(uint32_t), &flags);
+  Status status = memory->zeroed(places * sizeof(uint32_t), &flags);
   if (status.ok()) {
-    status = stream_scratch(stream, places * partial_sums->size * sizeof(float4), &sums);
+    status = memory->scratch(places * partial_sums->size * sizeof(float4), &sums);
   }
   partial_sums->flags = static_cast<uint32_t*>(flags);
   partial_sums->sums = static_cast<float4*>(sums);

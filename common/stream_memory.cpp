@@ -5,78 +5,81 @@
 #include <mutex>
 #include <utility>
 
-namespace {
+// One allocation of each stream, named by its device and number.
+struct StreamMemory::Pool {
+  using Key = std::pair<int, unsigned long long>;
 
-std::mutex mutex;
-
-// Of each stream, named by its device and number.
-using Key = std::pair<int, unsigned long long>;
-using Pool = std::map<Key, StreamMemory>;
-
-Pool& zeroed() {
-  static Pool pool;
-  return pool;
-}
-
-Pool& scratch() {
-  static Pool pool;
-  return pool;
-}
-
-Status find_key(cudaStream_t stream, Key* key) {
-  cudaError_t error = cudaGetDevice(&key->first);
-  if (error == cudaSuccess) error = cudaStreamGetId(stream, &key->second);
-  return cuda_status(error, "asking for the stream's number");
-}
-
-// Makes `*memory` at least `bytes` large. In stream order: launches that still use the old memory
-// come before.
-cudaError_t grow(StreamMemory* memory, size_t bytes, cudaStream_t stream) {
-  if (memory->data != nullptr) {
-    const cudaError_t error = cudaFreeAsync(memory->data, stream);
-    *memory = {};
-    if (error != cudaSuccess) return error;
+  static Status find_key(cudaStream_t stream, Key* key) {
+    cudaError_t error = cudaGetDevice(&key->first);
+    if (error == cudaSuccess) error = cudaStreamGetId(stream, &key->second);
+    return cuda_status(error, "asking for the stream's number");
   }
-  const cudaError_t error = cudaMallocAsync(&memory->data, bytes, stream);
-  if (error == cudaSuccess) memory->bytes = bytes;
-  return error;
-}
 
-Status from_pool(Pool& pool, bool set_to_zero, cudaStream_t stream, size_t bytes, void** data) {
+  static Pool& zeroed() {
+    static Pool pool(true);
+    return pool;
+  }
+  static Pool& scratch() {
+    static Pool pool(false);
+    return pool;
+  }
+
+  explicit Pool(bool is_zeroed) : is_zeroed(is_zeroed) {}
+
+  cudaError_t allocate(cudaStream_t stream, size_t bytes, void** data) const {
+    cudaError_t error = cudaMallocAsync(data, bytes, stream);
+    if (error == cudaSuccess && is_zeroed) error = cudaMemsetAsync(*data, 0, bytes, stream);
+    return error;
+  }
+
+  const bool is_zeroed;
+  std::mutex mutex;
+  std::map<Key, StreamAllocation> allocations;
+};
+
+Status StreamMemory::get(Pool& pool, size_t bytes, void** data) {
   *data = nullptr;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  cudaError_t error = cudaStreamIsCapturing(stream, &capture);
+  cudaError_t error = cudaStreamIsCapturing(stream_, &capture);
   if (error != cudaSuccess) return cuda_status(error, "asking whether the stream is captured");
-  if (capture != cudaStreamCaptureStatusNone) return {};
-  Key key;
-  const Status status = find_key(stream, &key);
+  if (capture != cudaStreamCaptureStatusNone) {
+    error = pool.allocate(stream_, bytes, data);
+    if (*data != nullptr) of_graph_.push_back(*data);
+    return cuda_status(error, "allocating memory for the graph");
+  }
+  Pool::Key key;
+  const Status status = Pool::find_key(stream_, &key);
   if (!status.ok()) return status;
 
-  const std::lock_guard<std::mutex> lock(mutex);
-  StreamMemory& memory = pool[key];
-  if (memory.bytes < bytes) {
-    error = grow(&memory, bytes, stream);
-    if (error == cudaSuccess && set_to_zero) error = cudaMemsetAsync(memory.data, 0, bytes, stream);
+  const std::lock_guard<std::mutex> lock(pool.mutex);
+  StreamAllocation& kept = pool.allocations[key];
+  if (kept.bytes < bytes) {
+    // In stream order: launches that still use the old memory come before.
+    if (kept.data != nullptr) error = cudaFreeAsync(kept.data, stream_);
+    kept = {};
+    if (error == cudaSuccess) error = pool.allocate(stream_, bytes, &kept.data);
     if (error != cudaSuccess) return cuda_status(error, "allocating memory for the stream");
+    kept.bytes = bytes;
   }
-  *data = memory.data;
+  *data = kept.data;
   return {};
 }
 
-}  // namespace
-
-Status stream_memory(cudaStream_t stream, size_t bytes, void** data) {
-  return from_pool(zeroed(), true, stream, bytes, data);
+StreamMemory::~StreamMemory() {
+  for (void* const data : of_graph_) cudaFreeAsync(data, stream_);
 }
 
-Status stream_scratch(cudaStream_t stream, size_t bytes, void** data) {
-  return from_pool(scratch(), false, stream, bytes, data);
+Status StreamMemory::zeroed(size_t bytes, void** data) { return get(Pool::zeroed(), bytes, data); }
+
+Status StreamMemory::scratch(size_t bytes, void** data) {
+  return get(Pool::scratch(), bytes, data);
 }
 
-StreamMemory existing_stream_memory(cudaStream_t stream) {
-  Key key;
-  if (!find_key(stream, &key).ok()) return {};
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = zeroed().find(key);
-  return found == zeroed().end() ? StreamMemory{} : found->second;
+StreamAllocation StreamMemory::kept_zeroed(cudaStream_t stream) {
+  Pool::Key key;
+  if (!Pool::find_key(stream, &key).ok()) return {};
+  Pool& pool = Pool::zeroed();
+  const std::lock_guard<std::mutex> lock(pool.mutex);
+  const auto found = pool.allocations.find(key);
+  return found == pool.allocations.end() ? StreamAllocation{} : found->second;
 }

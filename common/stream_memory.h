@@ -5,19 +5,37 @@
 #include <status.h>
 
 #include <cstddef>
+#include <vector>
 
-// `*data` becomes at least `bytes` of device memory that belong to this stream of the current
-// device: launches in a stream follow each other, so that two in flight never share them. All zero
-// when they are first handed out, and every kernel leaves them so. Kept until the process ends.
-// Null while the stream is captured into a graph, which may later run in several streams at a time.
-Status stream_memory(cudaStream_t stream, size_t bytes, void** data);
-
-// The same, but what it holds is left as it is, also by kernels: who reads it must have written it.
-Status stream_scratch(cudaStream_t stream, size_t bytes, void** data);
-
-// What the stream has of stream_memory() now, for tests; null and 0 if nothing.
-struct StreamMemory {
+struct StreamAllocation {
   void* data = nullptr;
   size_t bytes = 0;
 };
-StreamMemory existing_stream_memory(cudaStream_t stream);
+
+// What one launch has of it. It belongs to the stream of the current device: launches in a stream
+// follow each other, so that two in flight never share any. It is kept for the next launch until
+// the process ends. While the stream is captured into a graph it belongs to the graph instead,
+// whose own nodes allocate it before the launch, and free it behind.
+class StreamMemory {
+ public:
+  explicit StreamMemory(cudaStream_t stream) : stream_(stream) {}
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  ~StreamMemory();  // after the launch
+
+  // `*data` becomes at least `bytes`, all zero; every kernel leaves them so. Once for a launch.
+  Status zeroed(size_t bytes, void** data);
+
+  // The same, but what it holds is left as it is, also by kernels: who reads it has written it.
+  Status scratch(size_t bytes, void** data);
+
+  // What zeroed() has kept for a stream, for tests; null and 0 if nothing.
+  static StreamAllocation kept_zeroed(cudaStream_t stream);
+
+ private:
+  struct Pool;
+  Status get(Pool& pool, size_t bytes, void** data);
+
+  const cudaStream_t stream_;
+  std::vector<void*> of_graph_;
+};

@@ -329,17 +329,15 @@ Status matmul(const MatmulArguments& as_called, cudaStream_t stream) {
   Grid grid{1, 1, kClusterBlocks};
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
                                    &grid, Tile::kIsShared ? ceil_div(args.k, kBlockK) : 1);
-  void* meetings = nullptr;
-  PartialSums partial_sums = {};
+  StreamMemory memory(stream);
+  void* meetings = nullptr;  // none for a single round: it is over before clusters drift apart
+  PartialSums partial_sums;
   if (status.ok() && Tile::kIsShared) {
-    status = partial_sums_of(stream, grid.x * kConsumers, Tile::kBlockN, &partial_sums);
-  } else if (status.ok()) {
-    status = stream_memory(stream, sizeof(Meetings), &meetings);
+    status = partial_sums_in(&memory, grid.x * kConsumers, Tile::kBlockN, &partial_sums);
+  } else if (status.ok() && grid.tiles_per_block > 1) {
+    status = memory.zeroed(sizeof(Meetings), &meetings);
   }
   if (!status.ok()) return status;
-  if (Tile::kIsShared && !partial_sums) {
-    return matmul<v10_stream_k::Tile<1, 256>>(as_called, stream);  // captured into a graph
-  }
   return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b0, map_b1, map_c,
                 c_by_tma, matrix_c(args), args.k, raster, static_cast<Meetings*>(meetings),
                 exchanged, partial_sums);

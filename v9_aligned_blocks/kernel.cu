@@ -279,8 +279,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   Grid grid{1, 1, kClusterBlocks};
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
                                    &grid);
-  void* meetings = nullptr;
-  if (status.ok()) status = stream_memory(stream, sizeof(Meetings), &meetings);
+  StreamMemory memory(stream);
+  void* meetings = nullptr;  // none for a single round: it is over before clusters drift apart
+  if (status.ok() && grid.tiles_per_block > 1) status = memory.zeroed(sizeof(Meetings), &meetings);
   if (!status.ok()) return status;
   return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b0, map_b1, map_c,
                 c_by_tma, matrix_c(args), args.k, raster, static_cast<Meetings*>(meetings));

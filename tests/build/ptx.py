@@ -57,6 +57,12 @@ MEETINGS = [
     r"nanosleep\.u32",
     r"%globaltimer_lo",
 ]
+SHARING = [
+    r"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.f16\.f16",
+    r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.f16\.f16",
+    r"ld\.acquire\.gpu\.global\.u32",
+    r"st\.release\.gpu\.global\.u32",
+]
 SMALL_TILE = [r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.f16\.f16"]
 SPECIALIZED = [r"elect\.sync", r"mbarrier\.arrive\.shared::cta\.b64"]
 EXPECTED = {
@@ -70,6 +76,7 @@ EXPECTED = {
     "v6": LARGE_TILE + SPECIALIZED + TMA_STORE + [r"wgmma\.wait_group\.sync\.aligned 1"],
     "v8": FITTED_TILE + TMA_STORE + CLUSTER,
     "v9": FITTED_TILE + TMA_STORE + CLUSTER + MEETINGS,
+    "v10": FITTED_TILE + TMA_STORE + CLUSTER + MEETINGS + SHARING,
 }
 
 # What ptxas prints, at information level, when it takes the asynchrony out of the code, ignores

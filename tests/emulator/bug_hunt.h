@@ -18,7 +18,7 @@ namespace bug_hunt {
 
 // Memory that the blocks of a launch share must be zero between launches.
 inline bool stream_memory_is_zero() {
-  const StreamMemory memory = existing_stream_memory(nullptr);
+  const StreamAllocation memory = StreamMemory::kept_zeroed(nullptr);
   const auto* const bytes = static_cast<const char*>(memory.data);
   return std::all_of(bytes, bytes + memory.bytes, [](char byte) { return byte == 0; });
 }
@@ -50,7 +50,7 @@ class Problem {
 
  private:
   static void clear_stream_memory() {
-    const StreamMemory memory = existing_stream_memory(nullptr);
+    const StreamAllocation memory = StreamMemory::kept_zeroed(nullptr);
     std::memset(memory.data, 0, memory.bytes);
   }
 

@@ -96,7 +96,7 @@ TEST_P(Versions, FewBlocksForManyTiles) {
 
 // Memory that the blocks of a launch share is zero between launches.
 void expect_zero_stream_memory() {
-  const StreamMemory memory = existing_stream_memory(nullptr);
+  const StreamAllocation memory = StreamMemory::kept_zeroed(nullptr);
   const auto* const bytes = static_cast<const char*>(memory.data);
   EXPECT_EQ(std::count(bytes, bytes + memory.bytes, 0), static_cast<std::ptrdiff_t>(memory.bytes));
 }

@@ -15,7 +15,7 @@ namespace {
 using harness::Problem;
 using harness::ProblemSize;
 
-constexpr int64_t kMostWork = 300'000'000;  // multiply-adds
+constexpr int64_t kMostWork = 400'000'000;  // multiply-adds
 constexpr int64_t kMostElements = 20'000'000;  // of one matrix
 
 // At most limit, without overflow.
