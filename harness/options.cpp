@@ -118,11 +118,46 @@ ProblemSize default_problem() {
 
 std::vector<ProblemSize> default_problems() {
   if (!measures_time()) return {{256, 512, 512}, {200, 300, 136}, {1, 1, 8}};
-  return {{8192, 8192, 8192},
-          {4096, 4096, 4096},
-          {4096, 4096, 14336},
-          {2048, 2048, 2048},
-          {4000, 5000, 1000}};  // tails in every direction
+  std::vector<ProblemSize> all;
+  for (const ProblemList& list : problem_lists()) {
+    all.insert(all.end(), list.problems.begin(), list.problems.end());
+  }
+  return all;
+}
+
+const std::vector<ProblemList>& problem_lists() {
+  static const std::vector<ProblemList> lists = {
+      {"large",
+       "tiles enough for several rounds of all multiprocessors",
+       {{8192, 8192, 8192},
+        {4096, 4096, 4096},
+        {10240, 10240, 10240},
+        {16384, 16384, 16384},
+        {4096, 4096, 14336},
+        {8192, 28672, 8192},
+        {8192, 8192, 28672}}},
+      {"odd pitch",
+       "rows of A and B that are no multiple of 128 bytes",
+       {{8192, 8192, 8200},
+        {8000, 8000, 8008},
+        {4096, 4096, 4104},
+        {16384, 16384, 8200},
+        {4000, 5000, 1000}}},  // tails in every direction
+      {"few tiles",
+       "a round of tiles leaves multiprocessors idle",
+       {{2048, 2048, 2048},
+        {1024, 1024, 8192},
+        {16, 4096, 8192},
+        {64, 4096, 8192},
+        {128, 4096, 8192},
+        {16, 8192, 28672},
+        {64, 8192, 28672},
+        {128, 8192, 28672},
+        {16, 28672, 8192},
+        {64, 28672, 8192},
+        {128, 28672, 8192}}},
+  };
+  return lists;
 }
 
 int default_max_blocks() { return measures_time() ? 0 : 2; }
@@ -166,11 +201,13 @@ Status parse_driver(const std::string& version, int argc, const char* const* arg
 Status parse_compare(int argc, const char* const* argv, RunOptions* options, bool* done) {
   CLI::App app(
       "Checks every version, then, on a GPU, times all of them and cuBLAS, interleaved; prints one "
-      "table per problem.",
+      "table per problem, or one for each of the default lists.",
       "compare");
   std::vector<std::string> problems;
-  app.add_option("--problem", problems,
-                 "a problem size, several times if you like; the default is a short list")
+  app.add_option(
+         "--problem", problems,
+         "a problem size, several times if you like; the default is three lists: large, odd pitch, "
+         "few tiles")
       ->option_text("MxNxK ...");
   app.add_option("--versions", options->versions, "the versions to run, as v1 v3; default: all")
       ->option_text("V ...");

@@ -16,6 +16,14 @@ namespace harness {
 ProblemSize default_problem();
 std::vector<ProblemSize> default_problems();
 
+// What compare times on a GPU by default, list after list: problems of one kind.
+struct ProblemList {
+  const char* name;
+  const char* meaning;
+  std::vector<ProblemSize> problems;
+};
+const std::vector<ProblemList>& problem_lists();
+
 // At most so many blocks of persistent versions: on a GPU no limit (0); in the emulator so few that
 // they compute several tiles of the default problems, one after the other.
 int default_max_blocks();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <ctime>
@@ -172,6 +173,45 @@ std::string format_table(const ProblemResult& problem, const std::string& agains
     text += "\n";
   }
   return text + format_notes(problem);
+}
+
+std::string ListTable::head() const {
+  std::string text = "\n" + title_ + "\n" + format("  %-18s %8s", "times cuBLAS", "TFLOP/s");
+  for (const std::string& version : versions_) {
+    text += format(" %6s", version.substr(0, version.find('_')).c_str());
+  }
+  return text + "\n";
+}
+
+std::string ListTable::row(const ProblemResult& problem) {
+  const ContenderResult* const baseline = find(problem, kCublas);
+  std::string text = format("  %-18s", problem_name(problem.size).c_str());
+  text += baseline == nullptr ? format(" %8s", "-")
+                              : format(" %8.1f", tflops(problem.size, median(baseline->rounds_ms)));
+  ++rows_;
+  for (size_t i = 0; i < versions_.size(); ++i) {
+    const ContenderResult* const version = find(problem, versions_[i]);
+    const auto value =
+        version == nullptr || baseline == nullptr ? std::nullopt : ratio(*version, *baseline);
+    if (value) ratios_[i].push_back(*value);
+    const bool wrong = version != nullptr && version->checked == false;
+    text += wrong   ? format(" %6s", "WRONG")
+            : value ? format(" %6.3f", *value)
+                    : format(" %6s", "-");
+  }
+  return text + "\n" + format_notes(problem);
+}
+
+std::string ListTable::means() const {
+  std::string text = format("  %-18s %8s", "geometric mean", "");
+  for (const std::vector<double>& values : ratios_) {
+    double logarithms = 0;
+    for (const double value : values) logarithms += std::log(value);
+    text += values.size() == rows_ && rows_ > 0
+                ? format(" %6.3f", std::exp(logarithms / static_cast<double>(rows_)))
+                : format(" %6s", "-");
+  }
+  return text + "\n";
 }
 
 std::string format_notes(const ProblemResult& problem) {

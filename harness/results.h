@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace harness {
@@ -67,8 +68,28 @@ std::string describe_setup(const Results& results);
 // to the contender `against`; if that is empty, to the version in the row above.
 std::string format_table(const ProblemResult& problem, const std::string& against = "");
 
-// The same for the emulator, which measures no time: what was checked, what was found, what
-// happened.
+// A list of problems as one table.
+class ListTable {
+ public:
+  // The versions have a column each.
+  ListTable(std::string title, std::vector<std::string> versions)
+      : title_(std::move(title)), versions_(std::move(versions)) {}
+
+  std::string head() const;
+  // A problem: cuBLAS' TFLOP/s, and how many times as fast each version was.
+  std::string row(const ProblemResult& problem);
+  // The geometric means of all rows so far; "-" for a version that lacks one.
+  std::string means() const;
+
+ private:
+  std::string title_;
+  std::vector<std::string> versions_;
+  std::vector<std::vector<double>> ratios_{versions_.size()};
+  size_t rows_ = 0;
+};
+
+// The same as format_table for the emulator, which measures no time: what was checked, what was
+// found, what happened.
 std::string format_observations(const ProblemResult& problem);
 
 // A line for each contender that refused the problem, and for times that are worth less than the

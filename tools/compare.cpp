@@ -3,6 +3,10 @@
 #include <harness/run.h>
 #include <harness/versions.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace harness {
 namespace {
 
@@ -11,6 +15,36 @@ bool means(const std::string& name, const Version& version) {
   const std::string full = version.name;
   return full == name || full.rfind(name + "_", 0) == 0;
 }
+
+// Prints the default problems of a GPU, which come list by list, as one table for each list.
+class ListPrinter {
+ public:
+  explicit ListPrinter(const std::vector<Version>& chosen) {
+    for (const Version& version : chosen) names_.emplace_back(version.name);
+  }
+
+  std::string operator()(const ProblemResult& problem) {
+    const ProblemList& list = problem_lists()[list_];
+    std::string text;
+    if (row_ == 0) {
+      table_.emplace(std::string(list.name) + ": " + list.meaning, names_);
+      text += table_->head();
+    }
+    text += table_->row(problem);
+    if (++row_ == list.problems.size()) {
+      text += table_->means();
+      row_ = 0;
+      ++list_;
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::optional<ListTable> table_;
+  size_t list_ = 0;
+  size_t row_ = 0;  // of the list
+};
 
 int run_compare(int argc, char** argv) {
   const std::string program = "compare";
@@ -31,8 +65,10 @@ int run_compare(int argc, char** argv) {
       return fail(program, {ExitCode::kUsage, "there is no version '" + name + "'; say v1, v2, …"});
     }
   }
-  return run_problems(program, chosen, options, [](const ProblemResult& problem) {
-    return measures_time() ? format_table(problem) : format_observations(problem);
+  ListPrinter lists(chosen);
+  return run_problems(program, chosen, options, [&](const ProblemResult& problem) {
+    if (!measures_time()) return format_observations(problem);
+    return options.problems_are_default ? lists(problem) : format_table(problem);
   });
 }
 

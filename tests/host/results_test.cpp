@@ -87,6 +87,24 @@ TEST(Results, NoTextIsTooLongForATable) {
   }
 }
 
+TEST(Results, AListHasARowForEachProblemAndTheGeometricMean) {
+  ListTable table("large: many tiles", {"v1_simple", "v2_pipelined", "v3_warp_specialized"});
+  EXPECT_NE(table.head().find("large: many tiles\n"), std::string::npos);
+  EXPECT_NE(table.head().find("     v1     v2     v3\n"), std::string::npos) << table.head();
+  ProblemResult problem = example().problems[0];
+  EXPECT_EQ(table.row(problem), "  8192x8192x8192       1099.5  0.500  WRONG  1.000\n");
+  EXPECT_EQ(table.means(), "  geometric mean               0.500      -  1.000\n");
+  problem.contenders[0].rounds_ms = {0.5, 0.55, 0.45};
+  problem.contenders[1] = contender("v2_pipelined", std::nullopt, {});
+  problem.contenders[1].refusal = "it is too long";
+  problem.size = {16, 4096, 8192};
+  const std::string row = table.row(problem);
+  EXPECT_NE(row.find("  16x4096x8192            1.1  2.000      -  1.000\n"), std::string::npos)
+      << row;
+  EXPECT_NE(row.find("v2_pipelined does not run this problem: it is too long"), std::string::npos);
+  EXPECT_EQ(table.means(), "  geometric mean               1.000      -  1.000\n");
+}
+
 TEST(Results, VersionsWhoseBlocksAreNotLimitedAreNamed) {
   ProblemResult problem = example().problems[0];
   problem.contenders[0].grid = {6, 1};
