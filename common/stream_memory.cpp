@@ -37,24 +37,32 @@ struct StreamMemory::Pool {
   std::map<Key, StreamAllocation> allocations;
 };
 
+Status StreamMemory::find_captured(bool* captured) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream_, &capture);
+  *captured = capture != cudaStreamCaptureStatusNone;
+  return cuda_status(error, "asking whether the stream is captured");
+}
+
 Status StreamMemory::get(Pool& pool, size_t bytes, void** data) {
   *data = nullptr;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  cudaError_t error = cudaStreamIsCapturing(stream_, &capture);
-  if (error != cudaSuccess) return cuda_status(error, "asking whether the stream is captured");
-  if (capture != cudaStreamCaptureStatusNone) {
-    error = pool.allocate(stream_, bytes, data);
+  bool captured = false;
+  Status status = find_captured(&captured);
+  if (!status.ok()) return status;
+  if (captured) {
+    const cudaError_t error = pool.allocate(stream_, bytes, data);
     if (*data != nullptr) of_graph_.push_back(*data);
     return cuda_status(error, "allocating memory for the graph");
   }
   Pool::Key key;
-  const Status status = Pool::find_key(stream_, &key);
+  status = Pool::find_key(stream_, &key);
   if (!status.ok()) return status;
 
   const std::lock_guard<std::mutex> lock(pool.mutex);
   StreamAllocation& kept = pool.allocations[key];
   if (kept.bytes < bytes) {
     // In stream order: launches that still use the old memory come before.
+    cudaError_t error = cudaSuccess;
     if (kept.data != nullptr) error = cudaFreeAsync(kept.data, stream_);
     kept = {};
     if (error == cudaSuccess) error = pool.allocate(stream_, bytes, &kept.data);
@@ -70,6 +78,13 @@ StreamMemory::~StreamMemory() {
 }
 
 Status StreamMemory::zeroed(size_t bytes, void** data) { return get(Pool::zeroed(), bytes, data); }
+
+Status StreamMemory::zeroed_if_kept(size_t bytes, void** data) {
+  *data = nullptr;
+  bool captured = false;
+  const Status status = find_captured(&captured);
+  return status.ok() && !captured ? zeroed(bytes, data) : status;
+}
 
 Status StreamMemory::scratch(size_t bytes, void** data) {
   return get(Pool::scratch(), bytes, data);

@@ -15,7 +15,8 @@ struct StreamAllocation {
 // What one launch has of it. It belongs to the stream of the current device: launches in a stream
 // follow each other, so that two in flight never share any. It is kept for the next launch until
 // the process ends. While the stream is captured into a graph it belongs to the graph instead,
-// whose own nodes allocate it before the launch, and free it behind.
+// whose own nodes allocate it before the launch and free it behind. (CUDA runs such a graph only
+// once at a time: cudaGraphInstantiate refuses it a second time.)
 class StreamMemory {
  public:
   explicit StreamMemory(cudaStream_t stream) : stream_(stream) {}
@@ -26,6 +27,9 @@ class StreamMemory {
   // `*data` becomes at least `bytes`, all zero; every kernel leaves them so. Once for a launch.
   Status zeroed(size_t bytes, void** data);
 
+  // The same for a kernel that can do without: null while the stream is captured.
+  Status zeroed_if_kept(size_t bytes, void** data);
+
   // The same, but what it holds is left as it is, also by kernels: who reads it has written it.
   Status scratch(size_t bytes, void** data);
 
@@ -34,6 +38,7 @@ class StreamMemory {
 
  private:
   struct Pool;
+  Status find_captured(bool* captured);
   Status get(Pool& pool, size_t bytes, void** data);
 
   const cudaStream_t stream_;

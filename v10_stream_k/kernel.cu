@@ -330,12 +330,12 @@ Status matmul(const MatmulArguments& as_called, cudaStream_t stream) {
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
                                    &grid, Tile::kIsShared ? ceil_div(args.k, kBlockK) : 1);
   StreamMemory memory(stream);
-  void* meetings = nullptr;  // none for a single round: it is over before clusters drift apart
+  void* meetings = nullptr;  // none for a single round, which is over before clusters drift apart
   PartialSums partial_sums;
   if (status.ok() && Tile::kIsShared) {
     status = partial_sums_in(&memory, grid.x * kConsumers, Tile::kBlockN, &partial_sums);
   } else if (status.ok() && grid.tiles_per_block > 1) {
-    status = memory.zeroed(sizeof(Meetings), &meetings);
+    status = memory.zeroed_if_kept(sizeof(Meetings), &meetings);
   }
   if (!status.ok()) return status;
   return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b0, map_b1, map_c,

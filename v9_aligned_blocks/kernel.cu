@@ -280,8 +280,9 @@ Status matmul(const MatmulArguments& args, cudaStream_t stream) {
   status = persistent_cluster_grid(kernel, kThreads, kSharedBytes, raster.tiles(), args.max_blocks,
                                    &grid);
   StreamMemory memory(stream);
-  void* meetings = nullptr;  // none for a single round: it is over before clusters drift apart
-  if (status.ok() && grid.tiles_per_block > 1) status = memory.zeroed(sizeof(Meetings), &meetings);
+  void* meetings = nullptr;  // none for a single round, which is over before clusters drift apart
+  if (status.ok() && grid.tiles_per_block > 1)
+    status = memory.zeroed_if_kept(sizeof(Meetings), &meetings);
   if (!status.ok()) return status;
   return launch(kernel, grid, kThreads, kSharedBytes, stream, map_a, map_b0, map_b1, map_c,
                 c_by_tma, matrix_c(args), args.k, raster, static_cast<Meetings*>(meetings));
