@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <ptx/global.cuh>
 #include <status.h>
 #include <stream_memory.h>
 
@@ -49,7 +50,7 @@ __device__ __forceinline__ void leave_partial_sum(const float (&acc)[kRegisters]
 #pragma unroll
   for (int r = 0; r < kRegisters; r += 4) {  // 8 columns of the product
     if (2 * r >= columns) break;
-    sum[r * 32] = make_float4(acc[r], acc[r + 1], acc[r + 2], acc[r + 3]);
+    ptx::st_global_v4_f32(&sum[r * 32], make_float4(acc[r], acc[r + 1], acc[r + 2], acc[r + 3]));
   }
 }
 
@@ -63,7 +64,7 @@ __device__ __forceinline__ void add_partial_sum(float (&acc)[kRegisters],
 #pragma unroll
   for (int r = 0; r < kRegisters; r += 4) {
     if (2 * r >= columns) break;
-    const float4 more = sum[r * 32];
+    const float4 more = ptx::ld_global_v4_f32(&sum[r * 32]);
     acc[r] += more.x;
     acc[r + 1] += more.y;
     acc[r + 2] += more.z;

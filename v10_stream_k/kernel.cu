@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       while (share_begin(other - 1, clusters, tiles, k_tiles).tile <= at.tile) --other;
       for (int i = cluster - 1 - threadIdx.x % 128; i >= other; i -= 128) {
         while (ptx::ld_acquire_gpu(sums.flag(i)) == 0) ptx::nanosleep(32);
-        *sums.flag(i) = 0;  // for the next launch
+        ptx::st_relaxed_gpu(sums.flag(i), 0);  // for the next launch
       }
       ptx::bar_sync(1 + warpgroup, 128);  // all others have left theirs
       // In this order always: the same inputs give the same bits.

@@ -27,10 +27,6 @@ struct uint3 {
 struct uint4 {
   unsigned x, y, z, w;
 };
-struct float4 {
-  float x, y, z, w;
-};
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 struct alignas(16) float4 {
