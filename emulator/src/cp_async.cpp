@@ -133,7 +133,7 @@ void CopyUnit::advance(Thread& thread) {
     progress.arrivals.erase(progress.arrivals.begin());
     VectorClock knowledge;
     knowledge.learn(progress.component, static_cast<uint32_t>(arrival.target));
-    arrival.barrier->arrive(knowledge, 0);
+    arrival.barrier->arrive_for_copies(thread, knowledge, arrival.site);
   }
   if (progress.waits && progress.landed >= progress.target) {
     progress.waits = false;
@@ -181,7 +181,7 @@ void CopyUnit::wait_all(Thread& thread, SourceLine where) {
 void CopyUnit::arrive_when_landed(Thread& thread, MBarrier* address, SourceLine where) {
   CopyProgress& progress = thread.copies;
   Barrier& barrier = thread.block->barriers.find_for_arrival(thread, address, where);
-  progress.arrivals.push_back({&barrier, progress.issued, where});
+  progress.arrivals.push_back({&barrier, progress.issued, call_site(thread)});
   progress.batch = nullptr;
   advance(thread);
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "call_stack.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -37,7 +38,7 @@ struct CopyProgress {
   struct Arrival {
     Barrier* barrier;
     uint64_t target;
-    SourceLine where;
+    CallSite site;
   };
 
   Component component = kNoComponent;  // in clocks: copies that have landed

@@ -169,7 +169,10 @@ void Block::leave(Thread& thread) {
   if (thread.bulk.waited < thread.bulk.issued) report::store_not_waited_for(thread);
   thread.warp->check_leaving(thread);
   --live_threads;
-  if (live_threads == 0) check_everything_done(thread);
+  if (live_threads == 0) {
+    last_to_leave = &thread;
+    check_everything_done(thread);
+  }
   for (ThreadBarrier& barrier : named_barriers) {
     if (&barrier == &named_barriers[0]) barrier.expect_only(live_threads);
   }
@@ -178,7 +181,11 @@ void Block::leave(Thread& thread) {
 
 // The last thread leaves, and shared memory with it.
 void Block::check_everything_done(Thread& last) {
-  if (tma.loads_in_flight() > 0) report::loads_in_flight(last, tma.latest_load());
+  for (const auto& barrier : barriers.all()) {
+    if (barrier->in_flight > 0) {
+      report::loads_in_flight(last, barrier.get(), barrier->latest_load.where);
+    }
+  }
   for (const auto& barrier : barriers.all()) {
     if (barrier->transaction != 0) report::bytes_left(last, *barrier);
   }
@@ -201,7 +208,9 @@ void Block::check_everything_known(Thread& last) {
   for (const Region& region : memory.regions(0, memory.size())) {
     const Access& write = region.write;
     const bool copied = write.kind == AccessKind::kTmaLoad || write.kind == AccessKind::kCopy;
-    if (copied && told[write.component] < write.value) report::loads_in_flight(last, write.where);
+    if (copied && told[write.component] < write.value) {
+      report::loads_in_flight(last, write.barrier, write.where);
+    }
   }
   for (const RemoteSignal& signal : remote_signals) {
     if (told[signal.barrier->component] >= phase_known(signal.phase)) continue;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "call_stack.h"
 #include "cp_async.h"
 #include "fiber.h"
 #include "mbarrier.h"
@@ -70,6 +71,7 @@ struct Thread {
 
   SourceLine where = {"", 0};  // the latest wrapper call
   SourceLine body = {"", 0};  // the latest one in the kernel itself: no class, no header
+  const void* address = nullptr;  // to which the latest wrapper call returns
   const std::string* role = nullptr;  // that the latest line with a role comment names
 
   uint64_t collectives = 0;  // calls of instructions that a warp executes together
@@ -77,6 +79,7 @@ struct Thread {
   uint64_t fenced_writes = 0;  // of its warp, by fence.proxy.async
   uint32_t matrices[4] = {};  // what it brings to an stmatrix
   uint32_t exchanged[2] = {};  // what it brings to a shuffle, and brought to the one before
+  uint64_t announced = 0;  // the step at which it has announced bytes of copies last
   WgmmaProgress wgmma;
   BulkProgress bulk;
   CopyProgress copies;
@@ -161,6 +164,7 @@ class Block {
   std::deque<Thread> threads;
   std::vector<RemoteSignal> remote_signals;
   int live_threads;
+  const Thread* last_to_leave = nullptr;  // once all have
 
   // Called by a thread as it leaves the kernel.
   void leave(Thread& thread);
@@ -180,6 +184,7 @@ class Cluster {
   void run();
 
   Component new_component() { return components_++; }
+  uint64_t next_step() { return ++steps_; }
   int live_threads() const;
   bool has_peers() const { return blocks.size() > 1; }
 
@@ -194,6 +199,7 @@ class Cluster {
 
  private:
   Component components_ = 0;
+  uint64_t steps_ = 0;  // as mbarriers count them
 };
 
 // Hands what `thread` knows to whoever will read `clock`: what its warp has been told, and what it
@@ -203,7 +209,14 @@ void publish(const Thread& thread, VectorClock* clock);
 // Up to which operation of `component` the thread knows completion.
 uint32_t known(const Thread& thread, Component component);
 
-// Notes that the calling thread has reached a wrapper. Null if calls in this line are switched off.
-Thread* enter(const char* instruction, SourceLine where);
+// Notes that the calling thread has reached a wrapper, which returns to `address`: by default,
+// where the caller of this does. Null if calls in this line are switched off.
+Thread* enter(const char* instruction, SourceLine where,
+              const void* address = __builtin_return_address(0));
+
+// The thread's latest call.
+inline CallSite call_site(const Thread& thread) {
+  return {thread.where, thread.body, thread.address};
+}
 
 }  // namespace emulator

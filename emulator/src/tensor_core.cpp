@@ -286,9 +286,7 @@ void TensorCore::check_region(Thread& thread, const Operand& operand, char name,
     const Barrier* const full = write.barrier;
     const bool unannounced =
         full != nullptr && write.number == full->phase && full->phase > 0 && full->announced == 0;
-    if (unannounced) {
-      report::too_few_bytes_expected(thread, *full, full->issued, 0, write.where);
-    }
+    if (unannounced) report::no_bytes_expected(*full);
     report::read_before_full(thread, region, name, number, where);
   }
   if (write.fenced != kNoComponent && known(thread, write.fenced) < write.value) {

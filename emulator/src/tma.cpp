@@ -209,18 +209,20 @@ uint32_t TmaUnit::check_neighbours(Thread& thread, const void* shared, const voi
   return begin;
 }
 
-// Whoever issues a copy into the place of `box` must know that all earlier accesses are complete.
-void TmaUnit::check_hazards(Thread& thread, Block& block, const LoadedBox& box, SourceLine where) {
+// Whoever issues a copy into the place of `box` in `block` must know that all earlier accesses are
+// complete.
+void TmaUnit::check_hazards(Thread& thread, const Barrier& own, Block& block,
+                            const Barrier& signalled, const LoadedBox& box, SourceLine where) {
   if (!options().happens_before) return;
   for (const Region& region : block.memory.regions(box.begin, box.begin + box.bytes())) {
     for (const Access& read : region.reads) {
       if (known(thread, read.component) < read.value) {
-        report::overwritten_while_read(thread, block, region, read, box, where);
+        report::overwritten_while_read(thread, own, block, signalled, region, read, box, where);
       }
     }
     if (region.write.kind != AccessKind::kNone &&
         known(thread, region.write.component) < region.write.value) {
-      report::overwritten_in_flight(thread, block, region, box, where);
+      report::overwritten_in_flight(thread, own, block, region, box, where);
     }
   }
 }
@@ -263,8 +265,6 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
   const uint32_t end = rows.begin + rows.count * rows.bytes;
   const int64_t bytes = end - rows.begin;
   Barrier& own = thread.block->barriers.find(thread, full, where);
-  if (!own.fenced) report::init_not_fenced(thread, own, where);
-  latest_load_ = where;
   ++cluster.counts.tma_loads;
   for (const auto& block : cluster.blocks) {
     if ((blocks >> block->rank & 1) == 0) continue;
@@ -272,7 +272,8 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
         block.get() == thread.block
             ? own
             : MBarrierTable::find_remote(thread, *block, thread.block->memory.offset(full), where);
-    check_hazards(thread, *block, rows.box, where);
+    if (thread.warp->clock[barrier.fence] == 0) report::init_not_fenced(thread, barrier, where);
+    check_hazards(thread, own, *block, barrier, rows.box, where);
     if (barrier.pending == 0 && barrier.issued + bytes > barrier.announced) {
       report::too_few_bytes_expected(thread, barrier, barrier.issued + bytes, barrier.announced,
                                      where, &rows.box);
@@ -287,11 +288,10 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
     write.box = rows.box;
     block->memory.record_write(rows.begin, end, write);
     block->memory.begin_write(rows.begin, end - rows.begin);
-    barrier.bytes_issued(bytes);
+    barrier.bytes_issued(thread, bytes);
     cluster.counts.tma_load_bytes += static_cast<uint64_t>(bytes);
     cluster.counts.max_stages_in_flight =
         std::max(cluster.counts.max_stages_in_flight, block->barriers.stages_in_flight());
-    ++block->tma.loads_in_flight_;
 
     auto copy = std::make_shared<Copy>(
         Copy{block.get(), rows, &barrier, where, scheduler.now(), rows.count});
@@ -314,7 +314,6 @@ void TmaUnit::land(Copy* copy, uint32_t first, uint32_t last) {
   copy->barrier->bytes_arrived(bytes);
   copy->rows_left -= last - first;
   if (copy->rows_left > 0) return;
-  --block.tma.loads_in_flight_;
   Cluster& cluster = block.cluster;
   if (cluster.trace.enabled) {
     cluster.trace.span(block, Trace::kTmaRow, copy_name(copy->where, *copy->barrier),

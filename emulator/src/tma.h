@@ -63,9 +63,6 @@ class TmaUnit {
   // Waits until at most `pending` of the thread's newest groups have not yet read their source.
   void wait_group_read(Thread& thread, int pending, SourceLine where);
 
-  int loads_in_flight() const { return loads_in_flight_; }
-  SourceLine latest_load() const { return latest_load_; }
-
  private:
   struct Copy;
   struct Place;
@@ -76,7 +73,8 @@ class TmaUnit {
   uint32_t check_neighbours(Thread& thread, const void* shared, const void* global, uint32_t bytes,
                             SourceLine where);
   void check_range(Thread& thread, uint32_t begin, uint32_t bytes, SourceLine where);
-  void check_hazards(Thread& thread, Block& block, const LoadedBox& box, SourceLine where);
+  void check_hazards(Thread& thread, const Barrier& own, Block& block, const Barrier& signalled,
+                     const LoadedBox& box, SourceLine where);
   void start_load(Thread& thread, const Rows& rows, MBarrier* full, uint32_t blocks,
                   SourceLine where);
   // Copies [begin, end) of shared memory to where `write` takes it.
@@ -86,9 +84,6 @@ class TmaUnit {
   static void land_box(Block& block, const Place& place, const Coordinates& first, uint32_t from,
                        uint32_t to);
   void advance(Thread& thread);
-
-  int loads_in_flight_ = 0;
-  SourceLine latest_load_ = {"", 0};
 };
 
 }  // namespace emulator

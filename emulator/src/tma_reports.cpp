@@ -3,6 +3,7 @@
 #include "report.h"
 #include "report_draft.h"
 #include "source_text.h"
+#include "wait_causes.h"
 
 namespace emulator::report {
 
@@ -70,14 +71,24 @@ bool lacks_commit(const Thread& issuer, const Access& read) {
       .stop();
 }
 
+// What the barrier that guards the memory is, comes to light while the others go on.
+void learn_release(Thread& thread, const Barrier& own) {
+  const auto loaded = own.arrivals.find(&thread);
+  const bool before = loaded != own.arrivals.end() && loaded->second.count > 1;
+  if (before && !release_is_known(own)) thread.scheduler().let_others_go_on(thread);
+}
+
 }  // namespace
 
-void overwritten_while_read(const Thread& thread, const Block& block, const Region& region,
-                            const Access& read, const LoadedBox& box, SourceLine where) {
-  if (read.kind == AccessKind::kTmaStore) {
-    const Thread& issuer = storer(block, read);
-    if (lacks_commit(issuer, read)) missing_bulk_commit(issuer, read.where, where);
+void overwritten_while_read(Thread& thread, const Barrier& own, const Block& block,
+                            const Barrier& signalled, const Region& overwritten,
+                            const Access& early, const LoadedBox& box, SourceLine where) {
+  if (early.kind == AccessKind::kTmaStore) {
+    const Thread& issuer = storer(block, early);
+    if (lacks_commit(issuer, early)) missing_bulk_commit(issuer, early.where, where);
   }
+  const Region region = overwritten;  // copies: others may go on
+  const Access read = early;
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -85,28 +96,35 @@ void overwritten_while_read(const Thread& thread, const Block& block, const Regi
     what += ", loaded for " + phase_of(*write.barrier, write.number);
   }
   what += ", which " + reader(read) + " reads";
+  const bool of_readers = thread.block == &block && thread.warp_group() == read.warp_group;
+  if (!of_readers) learn_release(thread, own);
   Draft draft = by(Check::kOverwrittenWhileRead, thread, what, where);
   draft.other(read.where);
   add_overlap(write, box, where, &draft);
+  const bool overlaps = overlap(write, box);
+  if (!overlaps && explain_overwrite(thread, own, block, signalled, region, read, &draft)) {
+    draft.stop();
+  }
   draft.why(
       "the thread that issues the load has not been told that the read is complete: whichever "
       "comes first decides what is read");
-  if (overlap(write, box)) {
+  if (overlaps) {
     draft.fix(kFitTheBox);
-  } else if (write.kind == AccessKind::kNone) {
+  } else if (read.kind == AccessKind::kTmaStore) {
     draft.fix(
-        "nothing had been loaded there when it was read: wait for the full barrier before the "
-        "WGMMA; if that is in order, wait for the reader before the load");
+        "cp.async.bulk.wait_group.read in the thread that has issued the store, then a barrier, "
+        "before the load");
   } else {
     draft.fix(
-        "release the stage only after wgmma.wait_group has covered the WGMMA, and wait for that "
-        "release (the empty barrier, with the right parity) before the load");
+        "let those who read say so when they have read (after wgmma.wait_group has covered the "
+        "WGMMA), and wait for that before the load");
   }
   draft.stop();
 }
 
-void overwritten_in_flight(const Thread& thread, const Block& block, const Region& region,
-                           const LoadedBox& box, SourceLine where) {
+void overwritten_in_flight(Thread& thread, const Barrier& own, const Block& block,
+                           const Region& overwritten, const LoadedBox& box, SourceLine where) {
+  const Region region = overwritten;
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -116,17 +134,21 @@ void overwritten_in_flight(const Thread& thread, const Block& block, const Regio
   } else {
     what += ", which threads may still be writing";
   }
+  const bool other_round = write.barrier != &own || write.number != own.phase;
+  const bool explains = other_round && !overlap(write, box);
+  if (explains) learn_release(thread, own);
   Draft draft = by(Check::kOverwrittenInFlight, thread, what, where);
   draft.other(write.where);
   add_overlap(write, box, where, &draft);
+  if (explains && explain_overlapping_loads(thread, own, region, &draft)) draft.stop();
   draft
       .why(
           "the thread that issues the load has not been told that the earlier write is complete: "
           "whichever lands last wins")
       .fix(overlap(write, box)
                ? kFitTheBox
-               : "wait until the stage is released (the empty barrier, with the right parity) "
-                 "before loading into it again, and use each stage once per lap")
+               : "wait until the stage was read and released before loading into it again, and use "
+                 "each stage once per lap")
       .stop();
 }
 

@@ -25,7 +25,8 @@ class Bug:
         self.name = name
         self.changes = []  # [line, replace, with]
         self.expected = []  # empty: it is no bug
-        self.reason = ""  # then: why
+        self.says = []
+        self.reason = ""  # if it is no bug: why
 
 
 def parse(path):
@@ -53,11 +54,14 @@ def parse(path):
             bug.changes[-1].append(value)
         elif key == "expect" and complete:
             bug.expected = value.split(" | ")
+        elif key == "says" and bug.expected and not bug.says:
+            bug.says = value.split(" | ")
         elif key == "legal" and complete:
             bug.reason = value
         else:
             raise Fault(f"{place}: '{key}' is unknown, or does not belong here; a bug has line, "
-                        "replace, with (as often as it takes), then expect (or legal)")
+                        "replace, with (as often as it takes), then expect (or legal), and says if "
+                        "it likes")
     finish(bugs)
     if not bugs:
         raise Fault(f"{path}: there is no bug in it")
@@ -228,9 +232,9 @@ def list_bugs(lists, target, *kernels):
     text = ""
     for name_of_list, bug in parse_for(lists, kernels):
         # JSON's strings are C++'s, too.
-        of_list, version, name, *expected = (
-            json.dumps(word) for word in (name_of_list, bug.version, bug.name, *bug.expected))
-        text += f"{{{of_list}, {version}, {name}, {{{', '.join(expected)}}}}},\n"
+        words = [json.dumps(word) for word in (name_of_list, bug.version, bug.name)]
+        words += [f"{{{', '.join(map(json.dumps, some))}}}" for some in (bug.expected, bug.says)]
+        text += f"{{{', '.join(words)}}},\n"
     target = pathlib.Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

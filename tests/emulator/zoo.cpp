@@ -8,6 +8,7 @@
 //   zoo --checks
 #include <harness/options.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <string>
@@ -27,6 +28,7 @@ struct Bug {
   std::string version;
   std::string name;
   std::vector<std::string> expected;  // empty: it is no bug
+  std::vector<std::string> says;  // in the report
 };
 
 const std::vector<Bug> kBugs = {
@@ -62,10 +64,13 @@ const harness::Version& version_of(const Bug& chosen) {
 }
 
 bool is_expected(const Bug& chosen, const std::string& finding) {
-  for (const std::string& expected : chosen.expected) {
-    if (finding.rfind(expected, 0) == 0) return true;
-  }
-  return false;
+  const auto begins_finding = [&](const std::string& text) { return finding.rfind(text, 0) == 0; };
+  const auto is_said = [](const std::string& text) {
+    const auto& report = emulator::last_report();
+    return report && report->text.find(text) != std::string::npos;
+  };
+  return std::any_of(chosen.expected.begin(), chosen.expected.end(), begins_finding) &&
+         std::all_of(chosen.says.begin(), chosen.says.end(), is_said);
 }
 
 int print_checks() {
