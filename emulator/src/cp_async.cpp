@@ -92,18 +92,21 @@ void CopyUnit::copy(Thread& thread, void* destination, const void* source, uint3
 
   const CopyProgress::Copy copy = {memory.data() + offset, static_cast<const uint8_t*>(source),
                                    bytes, source_bytes, number};
-  if (progress.batch != nullptr && scheduler.random().below(4) < kJoinsOf4) {
+  const bool joins = scheduler.by_the_book() || scheduler.random().below(4) < kJoinsOf4;
+  if (progress.batch != nullptr && joins) {
     progress.batch->copies.push_back(copy);
     return;
   }
   auto batch = std::make_shared<CopyProgress::Batch>();
   batch->copies.push_back(copy);
   progress.batch = batch;
-  scheduler.after_delay([this, &thread, batch] {
-    for (const CopyProgress::Copy& each : batch->copies) land(thread, each);
-    if (thread.copies.batch == batch) thread.copies.batch = nullptr;
-    advance(thread);
-  });
+  scheduler.after_delay(
+      [this, &thread, batch] {
+        for (const CopyProgress::Copy& each : batch->copies) land(thread, each);
+        if (thread.copies.batch == batch) thread.copies.batch = nullptr;
+        advance(thread);
+      },
+      textbook::kLoad);
 }
 
 void CopyUnit::land(Thread& thread, const CopyProgress::Copy& copy) {

@@ -60,7 +60,7 @@ Scheduler::Scheduler(const Options& options, int64_t cluster_index)
       delay_(options.delay),
       random_(options.seed, static_cast<uint64_t>(cluster_index)) {}
 
-uint64_t Scheduler::draw_delay() {
+uint64_t Scheduler::draw_delay(uint64_t textbook) {
   Delay delay = delay_;
   if (delay == Delay::kMixed) {
     constexpr Delay kChoices[] = {Delay::kAtOnce, Delay::kShort, Delay::kLong,
@@ -74,6 +74,8 @@ uint64_t Scheduler::draw_delay() {
       return random_.below(64);
     case Delay::kOnlyWhenIdle:
       return kNever / 2;
+    case Delay::kTextbook:
+      return textbook;
     case Delay::kMixed:
     case Delay::kAtOnce:
       break;
@@ -81,8 +83,8 @@ uint64_t Scheduler::draw_delay() {
   return 0;
 }
 
-void Scheduler::after_delay(EventQueue::Action action) {
-  events_.add(now_ + draw_delay(), std::move(action));
+void Scheduler::after_delay(EventQueue::Action action, uint64_t textbook) {
+  events_.add(now_ + draw_delay(textbook), std::move(action));
 }
 
 void Scheduler::make_ready(Warp& warp) {
@@ -128,7 +130,10 @@ void Scheduler::block(Thread& thread, const Wait& wait) {
   thread.wait = wait;
   thread.state = Thread::State::kBlocked;
   thread.warp->ready &= ~(1u << thread.lane);
+  Trace& trace = thread.cluster().trace;
+  if (trace.enabled) trace.wait_begins(thread);
   thread.fiber.suspend();
+  if (trace.enabled) trace.wait_ends(thread);
   thread.wait.kind = WaitKind::kNone;
 }
 
@@ -178,6 +183,9 @@ void Scheduler::run(Cluster& cluster) {
       if (events_.run_due(now_)) tries_given_up_ = 0;
       if (!ready_.empty()) {
         run_warp(take_ready_warp());
+      } else if (!events_.empty() && by_the_book()) {
+        now_ = events_.earliest();
+        continue;
       } else if (!events_.empty()) {
         events_.run_any(random_);
       } else if (!give_up_a_try(cluster)) {

@@ -27,6 +27,8 @@ class EventQueue {
   bool run_due(uint64_t now);
   // Runs any one of them, due or not.
   void run_any(Random& random);
+  // When the next is due.
+  uint64_t earliest() const { return earliest_; }
 
  private:
   struct Event {
@@ -36,6 +38,16 @@ class EventQueue {
   std::vector<Event> events_;
   uint64_t earliest_ = UINT64_MAX;
 };
+
+// How long operations take in the textbook's schedule, in turns: a K tile's loads about as long as
+// its WGMMAs, and both much longer than it takes to ask for them.
+namespace textbook {
+constexpr uint64_t kLoad = 40;
+constexpr uint64_t kStoreReads = 12;
+constexpr uint64_t kStoreWrites = 40;
+constexpr uint64_t kSleep = 20;
+constexpr uint64_t wgmma(int columns) { return static_cast<uint64_t>(columns) * 6 / 128; }
+}  // namespace textbook
 
 class Scheduler {
  public:
@@ -59,8 +71,10 @@ class Scheduler {
 
   uint64_t now() const { return now_; }
   Random& random() { return random_; }
-  // Lets `action` take place after a delay that the policy draws.
-  void after_delay(EventQueue::Action action);
+  // Lets `action` take place after a delay that the policy draws; in the textbook's, after so many
+  // turns.
+  void after_delay(EventQueue::Action action, uint64_t textbook);
+  bool by_the_book() const { return delay_ == Delay::kTextbook; }
 
   // --- for the launch ---
 
@@ -73,7 +87,7 @@ class Scheduler {
   Warp& take_ready_warp();
   void run_warp(Warp& warp);
   void resume(Thread& thread);
-  uint64_t draw_delay();
+  uint64_t draw_delay(uint64_t textbook);
   bool give_up_a_try(Cluster& cluster);
 
   const Schedule schedule_;
