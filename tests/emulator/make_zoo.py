@@ -111,12 +111,28 @@ def parse_for(zoo, kernels):
     return bugs
 
 
+def change_of(bug, kernels):
+    """What the bug makes of the kernel's lines, for the eye: "- 96  before", "+ 96  after"."""
+    kernel = next(kernel for kernel in kernels if version_of(kernel) == bug.version)
+    lines = pathlib.Path(kernel).read_text(encoding="utf-8").splitlines()
+    changed = list(lines)
+    for where, old, new in bug.changes:
+        for i, line in enumerate(changed):
+            if where in lines[i] and old in line:
+                changed[i] = line.replace(old, new, 1)
+                break
+    return "\n".join(f"- {i}  {before.strip()}\n+ {i}  {after.strip()}"
+                     for i, (before, after) in enumerate(zip(lines, changed), 1) if before != after)
+
+
 def list_bugs(zoo, target, *kernels):
     text = ""
     for bug in parse_for(zoo, kernels):
         # JSON's strings are C++'s, too.
-        version, name, *expected = (json.dumps(word) for word in (bug.version, bug.name, *bug.expected))
-        text += f"{{{version}, {name}, {{{', '.join(expected)}}}}},\n"
+        version, name, change, *expected = (
+            json.dumps(word, ensure_ascii=False)
+            for word in (bug.version, bug.name, change_of(bug, kernels), *bug.expected))
+        text += f"{{{version}, {name}, {{{', '.join(expected)}}}, {change}}},\n"
     target = pathlib.Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

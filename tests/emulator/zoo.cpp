@@ -1,13 +1,14 @@
 // The bug zoo: versions with one bug each (zoo.txt), each of which must be found on every seed, and
 // for what it is. Prints one table, one report, or the names of all checks.
 //   zoo [--seeds N]
-//   zoo --show N [--seed S]
+//   zoo --show N [--seed S] [--delays KIND] [--trace FILE] [--watch FILE]
 //   zoo --checks
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "bug_hunt.h"
+#include "shown_run.h"
 #include "zoo_switch.h"
 
 namespace zoo {
@@ -20,6 +21,7 @@ struct Bug {
   std::string version;
   std::string name;
   std::vector<std::string> expected;
+  std::string change;  // for the eye: lines of the kernel, before and after
 };
 
 const std::vector<Bug> kBugs = {
@@ -47,18 +49,11 @@ int print_checks() {
   return 0;
 }
 
-int show(int number, uint64_t seed) {
+int show(int number, const bug_hunt::ShownRun& shown) {
   const Bug& chosen = kBugs.at(static_cast<size_t>(number));
   bug = number;
-  const std::string finding =
-      bug_hunt::Problem().finding(version_of(chosen), bug_hunt::quiet(seed));
-  std::printf("%s: %s\n", chosen.version.c_str(), chosen.name.c_str());
-  if (const auto& report = emulator::last_report()) {
-    std::fputs(report->text.c_str(), stdout);
-  } else {
-    std::puts(finding.empty() ? "nothing was found" : finding.c_str());
-  }
-  return finding.empty() ? 1 : 0;
+  return bug_hunt::show_run(version_of(chosen), chosen.name, chosen.change, shown,
+                            bug_hunt::quiet(shown.seed));
 }
 
 int find_all(int seeds) {
@@ -90,16 +85,16 @@ int main(int argc, char** argv) {
   CLI::App app("Finds the bugs of tests/emulator/zoo.txt in copies of the kernels.", "zoo");
   int seeds = 20, shown = -1;
   bool checks = false;
-  uint64_t seed = 1;
+  bug_hunt::ShownRun run;
   app.add_option("--seeds", seeds, "schedules that each bug is looked for in")
       ->check(CLI::Range(1, 10000))
       ->option_text("N [20]");
   app.add_option("--show", shown, "print the report of bug N instead")
       ->check(CLI::Range(0, static_cast<int>(zoo::kBugs.size()) - 1))
       ->option_text("N");
-  app.add_option("--seed", seed, "of the schedule, with --show")->option_text("N [1]");
+  bug_hunt::add_options(&app, &run);
   app.add_flag("--checks", checks, "print the name of every check instead, one a line");
   if (const auto code = bug_hunt::parse(&app, argc, argv)) return *code;
   if (checks) return zoo::print_checks();
-  return shown >= 0 ? zoo::show(shown, seed) : zoo::find_all(seeds);
+  return shown >= 0 ? zoo::show(shown, run) : zoo::find_all(seeds);
 }
