@@ -391,7 +391,7 @@ void TensorCore::schedule_front() {
   Trace& trace = block_.cluster.trace;
   if (trace.enabled) trace.wgmma_starts(*this, completed_ + 1);
   block_.cluster.scheduler.after_delay([this] { run_front(); },
-                                       textbook::wgmma(operations_.front().columns));
+                                       textbook::wgmma(operations_.front().operands.columns));
 }
 
 void TensorCore::read_operand(const Operation& operation, const Operand& operand, char name,

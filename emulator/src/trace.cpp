@@ -19,16 +19,20 @@ bool begins_with(std::string_view text, std::string_view part) {
 
 // Instructions whose effects are events themselves.
 bool has_events_of_its_own(std::string_view instruction) {
-  for (const char* name :
-       {"mbarrier.arrive", "mbarrier.wait", "mbarrier.try_wait", "cp.async.bulk.tensor"}) {
+  for (const char* name : {"mbarrier.arrive", "mbarrier.wait", "mbarrier.try_wait",
+                           "cp.async.bulk.tensor", "cp.reduce.async.bulk", "cp.async.bulk ("}) {
     if (begins_with(instruction, name)) return true;
   }
-  return instruction == "shared_storage" || instruction == "statement";
+  return instruction == "cp.async.bulk" || instruction == "shared_storage" ||
+         instruction == "statement";
 }
 
 // Instructions of which an epilogue executes hundreds, in several lines.
 bool comes_in_crowds(std::string_view instruction) {
-  return begins_with(instruction, "shfl") || begins_with(instruction, "stmatrix");
+  for (const char* name : {"shfl", "stmatrix", "ldmatrix", "mma.sync", "clock64"}) {
+    if (begins_with(instruction, name)) return true;
+  }
+  return instruction == "cp.async";
 }
 
 std::string name_of(const Wait& wait) {
@@ -44,6 +48,8 @@ std::string name_of(const Wait& wait) {
       return "barrier.cluster.wait";
     case WaitKind::kBulkGroup:
       return "cp.async.bulk.wait_group";
+    case WaitKind::kCopies:
+      return "cp.async.wait_group";
     case WaitKind::kRegisters:
       return "setmaxnreg.inc";
     case WaitKind::kWarp:
@@ -286,8 +292,10 @@ void Trace::passed(const Thread& thread, const Barrier& barrier) {
 }
 
 void Trace::arrived(const Barrier& barrier, int64_t announced_bytes) {
-  const Thread& thread = *current_thread();
-  TraceEvent arrival = event(Event::kArrive, warp(thread), thread.where);
+  // An arrival that cp.async makes when its copies have landed is nobody's.
+  const Thread* const thread = current_thread();
+  TraceEvent arrival = thread == nullptr ? event(Event::kArrive, -1, {"", 0})
+                                         : event(Event::kArrive, warp(*thread), thread->where);
   describe(barrier, &arrival);
   arrival.bytes = announced_bytes;
   if (announced_bytes > 0) barriers_[static_cast<size_t>(arrival.barrier)].carries_bytes = true;

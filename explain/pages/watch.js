@@ -39,7 +39,7 @@ for (const group of groups) {
 groups.sort((a, b) => a.block - b.block || Number(b.producer) - Number(a.producer) || a.warpGroup - b.warpGroup);
 const inBlock = (block) => several ? `block ${block}: ` : "";
 function nameOf(number) {
-  if (number < 0) return "the emulator";
+  if (number < 0) return "cp.async";
   const agent = agents[number];
   if (agent.kind === "tma") return `${inBlock(agent.block)}the TMA unit`;
   if (agent.kind === "tensor core") return `${inBlock(agent.block)}the tensor core of warp group ${agent.index}`;
@@ -189,6 +189,7 @@ function causeOf(event) {
 function waitsFor(span) {
   if (span.barrier >= 0) return `waits for parity ${span.parity} of ${barrierName(span.barrier)}`;
   if (span.name.startsWith("wgmma")) return "waits for its wgmma-groups";
+  if (span.name.startsWith("cp.async.wait")) return "waits for its copies";
   if (span.name.startsWith("cp.async")) return "waits until its stores have read their source";
   if (span.name.startsWith("setmaxnreg")) return "waits for registers";
   if (span.name.startsWith("wait for")) return "waits for the other lanes of its warp";
@@ -222,7 +223,7 @@ function readsOf(span) {
 }
 function sentence(event) {
   const said = SAY[event.kind](event);
-  const who = PASSIVE.has(event.kind) ? "" : agents[event.agent].kind === "tensor core" ? inBlock(agents[event.agent].block) + `warp group ${agents[event.agent].index}: ` : `${nameOf(event.agent)} `;
+  const who = PASSIVE.has(event.kind) ? "" : event.agent < 0 ? "cp.async " : agents[event.agent].kind === "tensor core" ? inBlock(agents[event.agent].block) + `warp group ${agents[event.agent].index}: ` : `${nameOf(event.agent)} `;
   const whole = who + said;
   return whole[0].toUpperCase() + whole.slice(1);
 }
