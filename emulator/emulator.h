@@ -61,6 +61,7 @@ enum class Check {
   kOverwrittenWhileRead,  // WAR
   kReadBeforeFull,  // RAW
   kOverwrittenInFlight,  // WAW
+  kNotReleased,  // its loader comes round again too early
   kReadUninitialised,
   kTooFewBytesExpected,
   kTooManyBytesExpected,

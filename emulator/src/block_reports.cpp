@@ -77,7 +77,8 @@ void lane_leaves(const Thread& thread, const char* others, SourceLine others_whe
   by(Check::kLaneDivergence, thread,
      "the lane leaves the kernel without " + std::string(others) +
          ", which other lanes of its warp execute",
-     others_where)
+     thread.where)
+      .other(others_where)
       .why(kWholeWarp)
       .fix(kNoPartingBranches)
       .stop();
@@ -133,25 +134,55 @@ void block_leaves(const Thread& last, const Barrier& barrier, int from, SourceLi
   by(Check::kBlockLeft, last,
      "the block leaves without having been told that the block of rank " + number(from) +
          " is done with signalling " + barrier.name(),
-     where)
+     last.where)
+      .other(where)
       .why(std::string(kMemoryEndsWithBlock) + "a late signal hits what comes after it")
       .fix("wait for every phase that a peer signals, or a cluster barrier before the block leaves")
       .stop();
 }
 
-void loads_in_flight(const Thread& last, SourceLine where) {
-  by(Check::kLeftInFlight, last, "the last thread leaves, and nobody has waited for this load",
-     where)
+namespace {
+
+// Who in another block has loaded for the barrier, and where he is now: the blocks disagree.
+bool explain_peer(const Thread& last, const Barrier& barrier, Draft* draft) {
+  const Thread* const sender = barrier.latest_sender;
+  if (sender == nullptr || sender->block == last.block) return false;
+  draft->past("  and:    ", barrier.latest_load);
+  const bool left = sender->block->live_threads == 0;
+  draft
+      ->why(warp_name(*sender) + " has loaded for this block, too, and " +
+            (left ? "its block has left since" : "goes on") +
+            "; this block neither announces that nor waits for it: " + kMemoryEndsWithBlock +
+            "such copies land in what comes after it")
+      .fix(
+          "let the blocks of a cluster agree on what is loaded: as many K tiles and tiles in each, "
+          "each announcing what all of them load for it");
+  return true;
+}
+
+}  // namespace
+
+void loads_in_flight(const Thread& last, const Barrier* barrier, SourceLine where) {
+  Draft draft = by(Check::kLeftInFlight, last,
+                   "the last thread leaves, and nobody has waited for a load", last.where);
+  if (barrier != nullptr && explain_peer(last, *barrier, &draft)) draft.stop();
+  draft.other(where)
       .why(std::string(kMemoryEndsWithBlock) + "the copies land in what comes after it")
       .fix("load no more stages than are waited for")
       .stop();
 }
 
 void bytes_left(const Thread& last, const Barrier& barrier) {
-  by(Check::kLeftInFlight, last,
-     "the last thread leaves while " + phase_of(barrier, barrier.phase) + " waits for " +
-         number(barrier.transaction) + " bytes",
-     barrier.initialised)
+  const std::string phase = phase_of(barrier, barrier.phase);
+  Draft draft = by(Check::kLeftInFlight, last,
+                   barrier.transaction > 0
+                       ? "the last thread leaves while " + phase + " waits for " +
+                             number(barrier.transaction) + " bytes"
+                       : "the last thread leaves after " + number(-barrier.transaction) +
+                             " bytes have arrived for " + phase + " that nobody has announced",
+                   last.where);
+  if (barrier.transaction < 0 && explain_peer(last, barrier, &draft)) draft.stop();
+  draft.other(barrier.initialised)
       .why("bytes announced and bytes loaded do not agree")
       .fix("announce the bytes of the boxes that are loaded, no more and no less")
       .stop();
@@ -161,7 +192,8 @@ void arrivals_left(const Thread& last, const Barrier& barrier) {
   by(Check::kTooManyArrivals, last,
      "the last thread leaves with " + number(barrier.expected - barrier.pending) + " of " +
          number(barrier.expected) + " arrivals in " + phase_of(barrier, barrier.phase),
-     barrier.initialised)
+     last.where)
+      .other(barrier.initialised)
       .why(
           "the init's count and the arrivals per phase do not agree: earlier phases completed too "
           "early, or this one was never going to")

@@ -10,6 +10,8 @@ const char* check_name(Check check) {
       return "stage read before it is full (RAW)";
     case Check::kOverwrittenInFlight:
       return "stage overwritten while it is being filled (WAW)";
+    case Check::kNotReleased:
+      return "stage filled again before it was released";
     case Check::kReadUninitialised:
       return "shared memory read before anything has arrived there";
     case Check::kTooFewBytesExpected:

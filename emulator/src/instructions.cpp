@@ -56,12 +56,13 @@ void clear_executed_calls() {
   executed().known.clear();
 }
 
-Thread* enter(const char* instruction, SourceLine where) {
+Thread* enter(const char* instruction, SourceLine where, const void* address) {
   Thread& thread = *current_thread();
   const Options& now = options();
   if (now.record_calls) record_call(instruction, where);
   if (!now.removed.empty() && is_removed(where)) return nullptr;
   thread.where = where;
+  thread.address = address;
   const SourceFile& source = source_file(where.file);
   if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
   if (const std::string* role = source.role(where.line)) thread.role = role;

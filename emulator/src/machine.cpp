@@ -159,7 +159,11 @@ void Block::leave(Thread& thread) {
 
 // The last thread leaves, and shared memory with it.
 void Block::check_everything_done(Thread& last) {
-  if (tma.loads_in_flight() > 0) report::loads_in_flight(last, tma.latest_load());
+  for (const auto& barrier : barriers.all()) {
+    if (barrier->in_flight > 0) {
+      report::loads_in_flight(last, barrier.get(), barrier->latest_load.where);
+    }
+  }
   for (const auto& barrier : barriers.all()) {
     if (barrier->transaction != 0) report::bytes_left(last, *barrier);
   }
@@ -182,7 +186,7 @@ void Block::check_everything_known(Thread& last) {
   for (const Region& region : memory.regions(0, memory.size())) {
     const Access& write = region.write;
     if (write.kind == AccessKind::kTmaLoad && told[write.component] < write.value) {
-      report::loads_in_flight(last, write.where);
+      report::loads_in_flight(last, write.barrier, write.where);
     }
   }
   for (const RemoteSignal& signal : remote_signals) {

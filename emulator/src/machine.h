@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "call_stack.h"
 #include "fiber.h"
 #include "mbarrier.h"
 #include "register_pool.h"
@@ -66,6 +67,7 @@ struct Thread {
 
   SourceLine where = {"", 0};  // the latest wrapper call
   SourceLine body = {"", 0};  // the latest one in the kernel itself: no class, no header
+  const void* address = nullptr;  // to which the latest wrapper call returns
   const std::string* role = nullptr;  // that the latest line with a role comment names
 
   uint64_t collectives = 0;  // calls of instructions that a warp executes together
@@ -73,6 +75,7 @@ struct Thread {
   uint64_t fenced_writes = 0;  // of its warp, by fence.proxy.async
   uint32_t matrices[4] = {};  // what it brings to an stmatrix
   uint32_t exchanged[2] = {};  // what it brings to a shuffle, and brought to the one before
+  uint64_t announced = 0;  // the step at which it has announced bytes of copies last
   WgmmaProgress wgmma;
   BulkProgress bulk;
 
@@ -165,6 +168,7 @@ class Cluster {
   void run();
 
   Component new_component() { return components_++; }
+  uint64_t next_step() { return ++steps_; }
   int live_threads() const;
   bool has_peers() const { return blocks.size() > 1; }
 
@@ -179,6 +183,7 @@ class Cluster {
 
  private:
   Component components_ = 0;
+  uint64_t steps_ = 0;  // as mbarriers count them
 };
 
 // Hands what `thread` knows to whoever will read `clock`: what its warp has been told, and what it
@@ -188,7 +193,14 @@ void publish(const Thread& thread, VectorClock* clock);
 // Up to which operation of `component` the thread knows completion.
 uint32_t known(const Thread& thread, Component component);
 
-// Notes that the calling thread has reached a wrapper. Null if calls in this line are switched off.
-Thread* enter(const char* instruction, SourceLine where);
+// Notes that the calling thread has reached a wrapper, which returns to `address`: by default,
+// where the caller of this does. Null if calls in this line are switched off.
+Thread* enter(const char* instruction, SourceLine where,
+              const void* address = __builtin_return_address(0));
+
+// The thread's latest call.
+inline CallSite call_site(const Thread& thread) {
+  return {thread.where, thread.body, thread.address};
+}
 
 }  // namespace emulator

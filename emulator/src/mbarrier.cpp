@@ -32,16 +32,49 @@ std::string Barrier::name() const {
   return result;
 }
 
-void Barrier::arrive(const VectorClock& knowledge, uint32_t announced_bytes) {
+void Barrier::arrive(Thread& thread, uint32_t announced_bytes) {
+  remember_arrival(thread, announced_bytes);
   transaction += announced_bytes;
   announced += announced_bytes;
   --pending;
-  ++arrivals;
-  arriving.join(knowledge);
+  publish(thread, &arriving);
   complete_if_done();
 }
 
-void Barrier::bytes_issued(int64_t bytes) {
+void Barrier::remember_arrival(Thread& thread, int64_t announced_bytes) {
+  PastArrival& past = arrivals[&thread];
+  if (past.count > 0 && past.phase == phase) {
+    twice = &thread;
+    twice_in = phase;
+  }
+  if (announced_bytes > 0) {
+    carries_bytes = true;
+    remember_guard(thread);
+  }
+  ++past.count;
+  past.before = past.step;
+  past.step = block->cluster.next_step();
+  past.phase = phase;
+  past.announced = announced_bytes;
+  past.wgmmas = thread.wgmma.issued;
+  past.retired = thread.wgmma.retired;
+  past.site = call_site(thread);
+}
+
+// Whoever announces a load has waited for something since it announced the load before.
+void Barrier::remember_guard(Thread& thread) {
+  const LatestWait latest = latest_wait(thread, false);
+  if (latest.wait != nullptr && latest.wait->step > thread.announced) guard = latest.barrier;
+  thread.announced = block->cluster.next_step();
+}
+
+void Barrier::bytes_issued(const Thread& thread, int64_t bytes) {
+  carries_bytes = true;
+  PastLoads& past = senders[&thread];
+  if (past.phase != phase) past = {phase, 0};
+  past.bytes += bytes;
+  latest_sender = &thread;
+  latest_load = call_site(thread);
   issued += bytes;
   in_flight += bytes;
 }
@@ -62,6 +95,7 @@ void Barrier::complete_if_done() {
                           cluster.scheduler.now());
   }
   ++phase;
+  completed = cluster.next_step();
   pending = expected;
   announced = 0;
   issued = 0;
@@ -72,9 +106,22 @@ void Barrier::complete_if_done() {
   std::vector<Thread*> threads;
   threads.swap(waiting);
   for (Thread* thread : threads) {
-    thread->warp->clock.join(released);
+    tell(*thread, thread->wait.parity);
     thread->scheduler().wake(*thread);
   }
+}
+
+void Barrier::tell(const Thread& thread, uint32_t parity) {
+  thread.warp->clock.join(released);
+  if (waits.empty()) waits.resize(block->threads.size());
+  PastWaits& past = waits[static_cast<size_t>(thread.index)];
+  past.before = past.latest;
+  past.latest.step = block->cluster.next_step();
+  past.latest.phase = static_cast<int64_t>(phase) - 1;
+  past.latest.completed = completed;
+  past.latest.parity = parity;
+  past.latest.wgmmas = thread.wgmma.issued;
+  past.latest.site = call_site(thread);
 }
 
 namespace {
@@ -83,13 +130,33 @@ namespace {
 // before has completed, it might as well have counted in that one. (Only asked of arrivals within a
 // block: that another block's phase has begun, a thread may know from the bytes of a multicast,
 // which carry no clock here.)
-void check_phase_has_begun(const Thread& thread, const Barrier& barrier, SourceLine where) {
+void check_phase_has_begun(Thread& thread, const Barrier& barrier, uint32_t announced_bytes,
+                           SourceLine where) {
   if (!options().happens_before) return;
   const bool known = thread.warp->clock[barrier.component] >= kInitKnown + barrier.phase;
-  if (!known) report::arrival_out_of_order(thread, barrier, where);
+  if (!known) report::arrival_out_of_order(thread, barrier, announced_bytes, where);
 }
 
 }  // namespace
+
+const PastWaits* past_waits(const Thread& thread, const Barrier& barrier) {
+  if (barrier.block != thread.block || barrier.waits.empty()) return nullptr;
+  const PastWaits& waits = barrier.waits[static_cast<size_t>(thread.index)];
+  return waits.latest.step == 0 ? nullptr : &waits;
+}
+
+LatestWait latest_wait(const Thread& thread, bool carries_bytes) {
+  LatestWait latest;
+  for (const auto& barrier : thread.block->barriers.all()) {
+    if (barrier->carries_bytes != carries_bytes) continue;
+    const PastWaits* const past = past_waits(thread, *barrier);
+    if (past == nullptr) continue;
+    if (latest.wait == nullptr || past->latest.step > latest.wait->step) {
+      latest = {barrier.get(), &past->latest};
+    }
+  }
+  return latest;
+}
 
 Barrier* MBarrierTable::at(const MBarrier* address) const {
   for (const auto& barrier : barriers_) {
@@ -110,7 +177,9 @@ void MBarrierTable::init(Thread& thread, MBarrier* address, uint32_t arrivals, S
   barrier->block = &block;
   barrier->address = address;
   barrier->component = thread.cluster().new_component();
+  barrier->fence = thread.cluster().new_component();
   barrier->initialised = where;
+  barrier->initialiser = &thread;
   for (const auto& other : barriers_) {
     barrier->index += other->initialised.line == where.line;
   }
@@ -123,7 +192,7 @@ void MBarrierTable::init(Thread& thread, MBarrier* address, uint32_t arrivals, S
 
 void MBarrierTable::fence(Thread& thread) {
   for (const auto& barrier : barriers_) {
-    if (thread.warp->clock[barrier->component] >= kInitKnown) barrier->fenced = true;
+    if (barrier->initialiser == &thread) thread.warp->clock.learn(barrier->fence, 1);
   }
 }
 
@@ -181,15 +250,13 @@ void MBarrierTable::arrive(Thread& thread, MBarrier* address, uint32_t announced
   Barrier& barrier = find(thread, address, where);
   if (announced_bytes > kBytesLimit)
     report::byte_count_out_of_range(thread, announced_bytes, where);
-  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
-  check_phase_has_begun(thread, barrier, where);
+  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, announced_bytes, where);
+  check_phase_has_begun(thread, barrier, announced_bytes, where);
   if (barrier.pending == 1 && barrier.issued > barrier.announced + announced_bytes) {
     report::too_few_bytes_expected(thread, barrier, barrier.issued,
                                    barrier.announced + announced_bytes, where);
   }
-  VectorClock knowledge;
-  publish(thread, &knowledge);
-  barrier.arrive(knowledge, announced_bytes);
+  barrier.arrive(thread, announced_bytes);
 }
 
 void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t rank,
@@ -203,13 +270,15 @@ void MBarrierTable::arrive_remote(Thread& thread, MBarrier* address, uint32_t ra
   check_address(thread, address, where);
   Block& block = *cluster.blocks[rank];
   Barrier& barrier = find_remote(thread, block, thread.block->memory.offset(address), where);
-  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, where);
-  VectorClock knowledge;
-  publish(thread, &knowledge);
-  barrier.arrive(knowledge, 0);
+  if (barrier.pending == 0) report::too_many_arrivals(thread, barrier, 0, where);
+  barrier.arrive(thread, 0);
 }
 
 namespace {
+
+void check_parity(const Thread& thread, const Barrier& barrier, uint32_t parity, SourceLine where) {
+  if (parity > 1) report::parity_out_of_range(thread, barrier, parity, where);
+}
 
 // Puts the thread to sleep on the barrier; who completes the phase (or gives up, for kTry) wakes
 // it.
@@ -220,7 +289,7 @@ void block_until_told(Thread& thread, Barrier& barrier, WaitKind kind, uint32_t 
   wait.kind = kind;
   wait.where = where;
   wait.barrier = &barrier;
-  wait.parity = parity & 1;
+  wait.parity = parity;
   thread.scheduler().block(thread, wait);
 }
 
@@ -228,10 +297,11 @@ void block_until_told(Thread& thread, Barrier& barrier, WaitKind kind, uint32_t 
 
 void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
   Barrier& barrier = find(thread, address, where);
+  check_parity(thread, barrier, parity, where);
   Cluster& cluster = thread.cluster();
   cluster.counts.barrier_waits += thread.lane == 0;
   if (barrier.passes(parity)) {
-    thread.warp->clock.join(barrier.released);
+    barrier.tell(thread, parity);
     return;
   }
   cluster.counts.barrier_waits_blocked += thread.lane == 0;
@@ -245,8 +315,9 @@ void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, Sou
 
 bool MBarrierTable::try_wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
   Barrier& barrier = find(thread, address, where);
+  check_parity(thread, barrier, parity, where);
   if (barrier.passes(parity)) {
-    thread.warp->clock.join(barrier.released);
+    barrier.tell(thread, parity);
     return true;
   }
   thread.try_failed = false;

@@ -2,6 +2,7 @@
 #include "machine.h"
 #include "report.h"
 #include "report_draft.h"
+#include "wait_causes.h"
 
 namespace emulator::report {
 namespace {
@@ -98,11 +99,42 @@ void box_covers_barrier(const Thread& thread, const Barrier& barrier, SourceLine
       .stop();
 }
 
-void too_many_arrivals(const Thread& thread, const Barrier& barrier, SourceLine where) {
-  by(Check::kTooManyArrivals, thread,
-     "all " + number(barrier.expected) + " arrivals of " + phase_of(barrier, barrier.phase) +
-         " are in; it waits for " + number(barrier.transaction) + " more bytes",
+void parity_out_of_range(const Thread& thread, const Barrier& barrier, uint32_t parity,
+                         SourceLine where) {
+  by(Check::kLimit, thread, "the wait names parity " + number(parity) + " of " + barrier.name(),
      where)
+      .why("a phase has parity 0 or 1; other bits have no meaning that is defined")
+      .fix("pass phase % 2; of a word with one bit per stage, (phases >> stage) & 1")
+      .stop();
+}
+
+namespace {
+
+// A thread announces the next load before the one before is over, or known to it to be. Nothing, if
+// it has not loaded there before.
+void stop_if_not_released(Thread& thread, const Barrier& barrier, uint32_t bytes, uint64_t needed,
+                          const std::string& state, SourceLine where) {
+  const auto own = barrier.arrivals.find(&thread);
+  if (own == barrier.arrivals.end() || own->second.announced == 0 || bytes == 0) return;
+  if (barrier.senders.count(&thread) == 0) return;
+  const std::string what =
+      "the thread announces " + number(bytes) + " bytes more at " + barrier.name() + state;
+  if (!release_is_known(barrier)) thread.scheduler().let_others_go_on(thread);
+  Draft draft = by(Check::kNotReleased, thread, what, where);
+  if (explain_early_announcement(thread, barrier, needed, &draft)) draft.stop();
+}
+
+}  // namespace
+
+void too_many_arrivals(Thread& thread, const Barrier& barrier, uint32_t bytes, SourceLine where) {
+  const std::string in = "all " + number(barrier.expected) + " arrivals of " +
+                         phase_of(barrier, barrier.phase) + " are in; it waits for " +
+                         number(barrier.transaction) + " more bytes";
+  stop_if_not_released(thread, barrier, bytes, barrier.phase,
+                       ", where " + number(barrier.transaction) + " bytes of its load for phase " +
+                           number(barrier.phase) + " are still to come",
+                       where);
+  by(Check::kTooManyArrivals, thread, in, where)
       .other(barrier.initialised)
       .why(
           "the count of pending arrivals would become negative, which the hardware does not define")
@@ -110,12 +142,20 @@ void too_many_arrivals(const Thread& thread, const Barrier& barrier, SourceLine 
       .stop();
 }
 
-void arrival_out_of_order(const Thread& thread, const Barrier& barrier, SourceLine where) {
-  by(Check::kArrivalOutOfOrder, thread,
-     "an arrival counts in " + phase_of(barrier, barrier.phase) +
-         ", but the thread has not been told that the phase before is complete",
-     where)
-      .other(barrier.initialised)
+void arrival_out_of_order(Thread& thread, const Barrier& barrier, uint32_t bytes,
+                          SourceLine where) {
+  stop_if_not_released(thread, barrier, bytes, barrier.phase - 1,
+                       ", and has not been told that its load for phase " +
+                           number(barrier.phase - 1) + " is complete and was read",
+                       where);
+  Draft draft = by(Check::kArrivalOutOfOrder, thread,
+                   "an arrival counts in " + phase_of(barrier, barrier.phase) +
+                       ", but the thread has not been told that the phase before is complete",
+                   where);
+  if (bytes == 0 && explain_early_arrival(thread, barrier, &draft)) draft.stop();
+  thread.scheduler().let_others_go_on(thread);
+  if (bytes == 0 && explain_early_arrival(thread, barrier, &draft)) draft.stop();
+  draft.other(barrier.initialised)
       .why(
           "which phase it counts in depends on the timing: it might complete the one before, and "
           "let someone go on too early")
@@ -139,11 +179,25 @@ void too_few_bytes_expected(const Thread& thread, const Barrier& barrier, int64_
       .stop();
 }
 
+void no_bytes_expected(const Barrier& barrier) {
+  Draft draft(Check::kTooFewBytesExpected, barrier.block->cluster);
+  draft.what("loads of " + number(barrier.issued) + " bytes signal " +
+             phase_of(barrier, barrier.phase) + ", for which no bytes are announced");
+  draft.who(*barrier.latest_sender).past("  where:  ", barrier.latest_load);
+  draft
+      .why(
+          "they count in this phase, since the one before has completed without them; whoever "
+          "waited "
+          "for that one reads too early")
+      .fix(kAnnounceAllBoxes);
+  draft.stop();
+}
+
 void phase_ends_with_bytes_in_flight(const Barrier& barrier) {
   Draft draft(Check::kTooFewBytesExpected, barrier.block->cluster);
   draft.what(phase_of(barrier, barrier.phase) + " completes on " + number(barrier.announced) +
              " announced bytes while " + number(barrier.in_flight) + " more are under way");
-  draft.who(block_name(*barrier.block)).at(barrier.block->tma.latest_load());
+  draft.who(*barrier.latest_sender).past("  where:  ", barrier.latest_load);
   draft.why("whoever waits for the phase goes on before its data is complete");
   draft.fix(kAnnounceAllBoxes);
   draft.stop();

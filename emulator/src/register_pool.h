@@ -19,6 +19,10 @@ class RegisterPool {
   void decrease(Thread& thread, int registers, SourceLine where);
   void increase(Thread& thread, int registers, SourceLine where);
 
+  // Per thread of a warp group; and that nobody owns.
+  int registers(int group) const { return groups_[static_cast<size_t>(group)].registers; }
+  int free() const { return free_; }
+
  private:
   struct Group {
     int registers = 0;  // per thread

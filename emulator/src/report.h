@@ -37,19 +37,26 @@ namespace report {
                                       SourceLine where);
 [[noreturn]] void box_covers_barrier(const Thread& thread, const Barrier& barrier,
                                      SourceLine where);
-[[noreturn]] void too_many_arrivals(const Thread& thread, const Barrier& barrier, SourceLine where);
-[[noreturn]] void arrival_out_of_order(const Thread& thread, const Barrier& barrier,
-                                       SourceLine where);
+[[noreturn]] void parity_out_of_range(const Thread& thread, const Barrier& barrier, uint32_t parity,
+                                      SourceLine where);
+[[noreturn]] void too_many_arrivals(Thread& thread, const Barrier& barrier,
+                                    uint32_t announced_bytes, SourceLine where);
+[[noreturn]] void arrival_out_of_order(Thread& thread, const Barrier& barrier,
+                                       uint32_t announced_bytes, SourceLine where);
 [[noreturn]] void too_few_bytes_expected(const Thread& thread, const Barrier& barrier,
                                          int64_t issued, int64_t announced, SourceLine where);
+// The same, found by who reads what was loaded.
+[[noreturn]] void no_bytes_expected(const Barrier& barrier);
 [[noreturn]] void phase_ends_with_bytes_in_flight(const Barrier& barrier);
 
 // --- TMA, and what stmatrix writes for it (tma_reports.cpp) ---
 
-[[noreturn]] void overwritten_while_read(const Thread& thread, const Block& block,
-                                         const Region& region, const Access& read,
-                                         SourceLine where);
-[[noreturn]] void overwritten_in_flight(const Thread& thread, const Block& block,
+// `thread` loads into memory of `block`; `own` and `signalled` are told of it, in its block and in
+// that one.
+[[noreturn]] void overwritten_while_read(Thread& thread, const Barrier& own, const Block& block,
+                                         const Barrier& signalled, const Region& region,
+                                         const Access& read, SourceLine where);
+[[noreturn]] void overwritten_in_flight(Thread& thread, const Barrier& own, const Block& block,
                                         const Region& region, SourceLine where);
 [[noreturn]] void misaligned_map(const Thread& thread, const void* map, SourceLine where);
 [[noreturn]] void not_a_tensor_map(const Thread& thread, SourceLine where);
@@ -105,7 +112,8 @@ namespace report {
 [[noreturn]] void signal_after_exit(const Thread& thread, const Barrier& barrier, SourceLine where);
 [[noreturn]] void block_leaves(const Thread& last, const Barrier& barrier, int from,
                                SourceLine where);
-[[noreturn]] void loads_in_flight(const Thread& last, SourceLine where);
+// Loads for `barrier`, if it is known; issued at `where`.
+[[noreturn]] void loads_in_flight(const Thread& last, const Barrier* barrier, SourceLine where);
 [[noreturn]] void bytes_left(const Thread& last, const Barrier& barrier);
 [[noreturn]] void arrivals_left(const Thread& last, const Barrier& barrier);
 

@@ -1,12 +1,21 @@
 #include "report_draft.h"
 
 #include <cstdio>
+#include <cstring>
 
 #include "machine.h"
 #include "report.h"
 #include "source_text.h"
 
 namespace emulator::report {
+namespace {
+
+std::string role_of(const Thread& thread) {
+  const std::string* const role = position_of(thread).role;
+  return role == nullptr ? "" : " (" + *role + ")";
+}
+
+}  // namespace
 
 Draft::Draft(Check check, Cluster& cluster) : check_(check), cluster_(cluster) {
   add("emulator: ", check_name(check));
@@ -18,20 +27,28 @@ Draft& Draft::add(const char* label, const std::string& text) {
 }
 
 Draft& Draft::who(const Thread& thread) {
-  const std::string role = thread.role == nullptr ? "" : " (" + *thread.role + ")";
-  return who(block_name(*thread.block) + ", warp " + number(thread.warp->index) + role + ", lane " +
-             number(thread.lane));
+  return who(block_name(*thread.block) + ", warp " + number(thread.warp->index) + role_of(thread) +
+             ", lane " + number(thread.lane));
 }
 
 Draft& Draft::at(SourceLine where) { return add("  where:  ", quote(where)); }
 
 Draft& Draft::at(SourceLine where, const Thread& thread) {
   at(where);
-  const bool elsewhere = thread.body.line != where.line && thread.body.line != 0;
-  if (elsewhere && source_file(where.file).in_class(where.line)) {
-    add("          ", "after " + quote(thread.body));
-  }
+  const bool is_now =
+      where.line == thread.where.line && std::strcmp(where.file, thread.where.file) == 0;
+  return is_now ? from(position_of(thread)) : *this;
+}
+
+Draft& Draft::from(const Position& position) {
+  if (position.caller.line != 0) add("          ", "called at " + quote(position.caller));
+  if (position.after.line != 0) add("          ", "after " + quote(position.after));
   return *this;
+}
+
+Draft& Draft::past(const char* label, const CallSite& site) {
+  add(label, quote(site.where));
+  return from(position_of(site));
 }
 
 Draft& Draft::other(SourceLine where) { return add("  and:    ", quote(where)); }
@@ -59,6 +76,12 @@ std::string block_name(const Block& block) {
   std::string name = "block (" + number(block.index.x) + ", " + number(block.index.y) + ", " +
                      number(block.index.z) + ")";
   if (block.cluster.has_peers()) name += ", rank " + number(block.rank) + " of its cluster";
+  return name;
+}
+
+std::string warp_name(const Thread& thread) {
+  std::string name = "warp " + number(thread.warp->index) + role_of(thread);
+  if (thread.cluster().has_peers()) name += " of block rank " + number(thread.block->rank);
   return name;
 }
 

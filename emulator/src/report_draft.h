@@ -14,6 +14,8 @@ class Block;
 class Cluster;
 struct Access;
 struct Barrier;
+struct CallSite;
+struct Position;
 struct Region;
 struct Thread;
 
@@ -28,9 +30,11 @@ class Draft {
   Draft& who(const Thread& thread);
   Draft& who(const std::string& text) { return add("  who:    ", text); }
   Draft& at(SourceLine where);
-  // The same, and for a line inside of a class, how far the kernel itself had got.
+  // The same, and for what `thread` does there now, from where in the kernel, if not from `where`.
   Draft& at(SourceLine where, const Thread& thread);
   Draft& other(SourceLine where);
+  // A call in the past, below a label of its own.
+  Draft& past(const char* label, const CallSite& site);
   Draft& why(const std::string& text) { return add("  why:    ", text); }
   Draft& fix(const std::string& text) { return add("  fix:    ", text); }
   Draft& line(const std::string& text) { return add("  ", text); }
@@ -41,6 +45,7 @@ class Draft {
 
  private:
   Draft& add(const char* label, const std::string& text);
+  Draft& from(const Position& position);
 
   Check check_;
   Cluster& cluster_;
@@ -59,6 +64,8 @@ std::string number(Integer value) {
 std::string hexadecimal(uint64_t value);
 // "block (3, 0, 0), rank 1 of its cluster".
 std::string block_name(const Block& block);
+// "warp 4 (producer)"; in a cluster of several blocks "warp 4 (producer) of block rank 1".
+std::string warp_name(const Thread& thread);
 // "phase 3 (parity 1) of full[0]".
 std::string phase_of(const Barrier& barrier, uint64_t phase);
 // "shared bytes 0x0 to 0x2000".

@@ -15,6 +15,8 @@ constexpr int kTriesBeforeDeadlock = 64;
 // A thread that has done something others can see lets them go first once in so many times.
 constexpr uint32_t kYieldOnceIn = 8;
 constexpr uint64_t kNever = UINT64_MAX;
+// So many turns others get to show what they do, if they never come to rest.
+constexpr uint64_t kTurnsHeld = 100000;
 
 thread_local Thread* running = nullptr;
 
@@ -128,8 +130,40 @@ void Scheduler::block(Thread& thread, const Wait& wait) {
   thread.wait = wait;
   thread.state = Thread::State::kBlocked;
   thread.warp->ready &= ~(1u << thread.lane);
-  thread.fiber.suspend();
+  suspend(thread);
   thread.wait.kind = WaitKind::kNone;
+}
+
+// A fiber is also resumed to say where it is.
+void Scheduler::suspend(Thread& thread) {
+  thread.fiber.suspend();
+  while (asked_stack_ != nullptr) {
+    *std::exchange(asked_stack_, nullptr) = capture_call_stack();
+    thread.fiber.suspend();
+  }
+}
+
+CallStack Scheduler::call_stack(const Thread& thread) {
+  if (&thread == running) return capture_call_stack();
+  CallStack stack;
+  if (thread.state == Thread::State::kDone || thread.where.line == 0) return stack;
+  asked_stack_ = &stack;
+  thread.warp->lanes[static_cast<size_t>(thread.lane)]->fiber.resume();
+  return stack;
+}
+
+void Scheduler::let_others_go_on(Thread& thread) {
+  if (held_ == nullptr) {
+    held_ = &thread;
+    held_until_ = now_ + kTurnsHeld;
+  }
+  block(thread, {});
+}
+
+bool Scheduler::wake_held() {
+  if (held_ == nullptr) return false;
+  wake(*std::exchange(held_, nullptr));
+  return true;
 }
 
 void Scheduler::wake(Thread& thread) {
@@ -140,7 +174,7 @@ void Scheduler::wake(Thread& thread) {
   make_ready(*thread.warp);
 }
 
-void Scheduler::yield(Thread& thread) { thread.fiber.suspend(); }
+void Scheduler::yield(Thread& thread) { suspend(thread); }
 
 void Scheduler::maybe_yield(Thread& thread) {
   if (schedule_ == Schedule::kRandom && random_.below(kYieldOnceIn) == 0) yield(thread);
@@ -176,11 +210,12 @@ void Scheduler::run(Cluster& cluster) {
   try {
     while (cluster.live_threads() > 0 && !stopped_) {
       if (events_.run_due(now_)) tries_given_up_ = 0;
+      if (held_ != nullptr && now_ > held_until_) wake_held();
       if (!ready_.empty()) {
         run_warp(take_ready_warp());
       } else if (!events_.empty()) {
         events_.run_any(random_);
-      } else if (!give_up_a_try(cluster)) {
+      } else if (!wake_held() && !give_up_a_try(cluster)) {
         report::deadlock(cluster);
       }
       ++now_;

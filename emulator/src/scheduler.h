@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "call_stack.h"
 #include "random.h"
 
 namespace emulator {
@@ -54,6 +55,14 @@ class Scheduler {
   void finish(Thread& thread);
   // A check has failed: nobody runs any more.
   void stop();
+  // Suspends the calling thread, which has found an error, until the others have got as far as they
+  // can: what they do shows what it ought to have waited for.
+  void let_others_go_on(Thread& thread);
+
+  // --- for reports ---
+
+  // Of a thread that has begun and not ended; else empty.
+  CallStack call_stack(const Thread& thread);
 
   // --- for the asynchronous units ---
 
@@ -75,6 +84,8 @@ class Scheduler {
   void resume(Thread& thread);
   uint64_t draw_delay();
   bool give_up_a_try(Cluster& cluster);
+  void suspend(Thread& thread);
+  bool wake_held();
 
   const Schedule schedule_;
   const Delay delay_;
@@ -84,6 +95,9 @@ class Scheduler {
   uint64_t now_ = 0;
   bool stopped_ = false;
   int tries_given_up_ = 0;  // since anything else happened
+  Thread* held_ = nullptr;  // by let_others_go_on
+  uint64_t held_until_ = 0;
+  CallStack* asked_stack_ = nullptr;  // for the fiber that is resumed next to fill
 };
 
 // The CUDA thread that runs now; null while an asynchronous unit does.

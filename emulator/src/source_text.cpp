@@ -22,9 +22,10 @@ std::string role_comment(const std::string& line) {
   return end == std::string::npos ? "" : line.substr(begin + 7, end - begin - 7);
 }
 
+// (The standard library's have no extension.)
 bool is_header_name(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension();
-  return extension == ".h" || extension == ".cuh";
+  return extension.empty() || extension == ".h" || extension == ".cuh" || extension == ".hpp";
 }
 
 bool begins_with(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }

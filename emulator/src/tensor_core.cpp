@@ -169,9 +169,7 @@ void TensorCore::check_hazards(Thread& thread, uint64_t bits, int rows, char ope
         const Barrier* const full = write.barrier;
         const bool unannounced = full != nullptr && write.number == full->phase &&
                                  full->phase > 0 && full->announced == 0;
-        if (unannounced) {
-          report::too_few_bytes_expected(thread, *full, full->issued, 0, write.where);
-        }
+        if (unannounced) report::no_bytes_expected(*full);
         report::read_before_full(thread, region, operand, number, where);
       }
       if (write.kind == AccessKind::kStoreMatrix && known(thread, write.fenced) < write.value) {

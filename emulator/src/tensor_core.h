@@ -50,6 +50,10 @@ class TensorCore {
   // In clocks: how many WGMMAs have read their operands and written their accumulators.
   Component component() const { return component_; }
   int warp_group() const { return warp_group_; }
+  // The oldest WGMMA that is not complete, and how many threads have executed it; 0 if there is
+  // none.
+  uint64_t oldest() const { return operations_.empty() ? 0 : completed_ + 1; }
+  int oldest_lanes() const { return operations_.empty() ? 0 : operations_.front().lanes; }
 
  private:
   struct Operation {

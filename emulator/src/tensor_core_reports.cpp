@@ -2,6 +2,7 @@
 #include "machine.h"
 #include "report.h"
 #include "report_draft.h"
+#include "wait_causes.h"
 
 namespace emulator::report {
 
@@ -25,17 +26,16 @@ void read_before_full(const Thread& thread, const Region& region, char operand, 
     what += ", whose load completes " + phase_of(*barrier, write.number);
   }
   Draft draft = by(Check::kReadBeforeFull, thread, what, where);
-  draft.other(write.where)
+  draft.other(write.where);
+  if (barrier != nullptr && explain_early_read(thread, *barrier, write.number, &draft)) {
+    draft.stop();
+  }
+  draft
       .why(
           "this warp has not been told that the data has arrived: it may read what was there "
-          "before");
-  if (barrier != nullptr) {
-    draft.fix("wait for parity " + number(write.number & 1) + " of " + barrier->name() +
-              " before the WGMMA, in every warp");
-  } else {
-    draft.fix("a barrier of the threads between the write and the WGMMA");
-  }
-  draft.stop();
+          "before")
+      .fix("a barrier of the threads between the write and the WGMMA")
+      .stop();
 }
 
 void read_poison(const Block& block, int warp_group, char operand, uint32_t offset, bool in_flight,
@@ -45,10 +45,12 @@ void read_poison(const Block& block, int warp_group, char operand, uint32_t offs
       std::string("a WGMMA reads operand ") + operand + " from shared byte " + hexadecimal(offset) +
       (in_flight ? ", where a copy has not landed yet" : ", where nothing was ever written"));
   draft.who(block_name(block) + ", warp group " + number(warp_group)).at(where);
+  if (explain_poison(block, warp_group, &draft)) draft.stop();
   draft.why("what is read is whatever was there before");
   draft.fix(
-      "wait for the full barrier (with the right parity) before the WGMMA; check the tile's "
-      "address");
+      "wait for the barrier that the load completes, with the right parity, before the WGMMA; "
+      "check "
+      "the tile's address");
   draft.stop();
 }
 

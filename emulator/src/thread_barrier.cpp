@@ -1,5 +1,7 @@
 #include "thread_barrier.h"
 
+#include <algorithm>
+
 #include "machine.h"
 
 namespace emulator {
@@ -8,7 +10,8 @@ uint64_t ThreadBarrier::arrive(Thread& thread, int expected) {
   const uint64_t use = use_;
   expected_ = expected;
   publish(thread, &arriving_);
-  if (++arrived_ >= expected) complete();
+  arrived_.push_back(&thread);
+  if (arrived() >= expected) complete();
   return use;
 }
 
@@ -22,12 +25,16 @@ void ThreadBarrier::wait(Thread& thread, uint64_t use, const Wait& wait) {
 }
 
 void ThreadBarrier::expect_only(int expected) {
-  if (arrived_ > 0 && arrived_ >= expected) complete();
+  if (!arrived_.empty() && arrived() >= expected) complete();
+}
+
+bool ThreadBarrier::has_arrived(const Thread& thread) const {
+  return std::find(arrived_.begin(), arrived_.end(), &thread) != arrived_.end();
 }
 
 void ThreadBarrier::complete() {
   ++use_;
-  arrived_ = 0;
+  arrived_.clear();
   released_ = arriving_;
   arriving_.clear();
   std::vector<Thread*> waiting;

@@ -22,14 +22,15 @@ class ThreadBarrier {
   // Fewer threads are left to come: completes the barrier if those that wait are all.
   void expect_only(int expected);
 
-  int arrived() const { return arrived_; }
+  int arrived() const { return static_cast<int>(arrived_.size()); }
+  bool has_arrived(const Thread& thread) const;
   int expected() const { return expected_; }
 
  private:
   void complete();
 
   uint64_t use_ = 0;
-  int arrived_ = 0;
+  std::vector<const Thread*> arrived_;  // since the use before
   int expected_ = 0;
   VectorClock arriving_;
   VectorClock released_;

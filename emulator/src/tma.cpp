@@ -103,19 +103,19 @@ TmaUnit::Place TmaUnit::check_place(Thread& thread, const void* shared, const CU
   return {content, begin, end};
 }
 
-// Whoever issues a copy into [begin, end) must know that all earlier accesses are complete.
-void TmaUnit::check_hazards(Thread& thread, Block& block, uint32_t begin, uint32_t end,
-                            SourceLine where) {
+// Whoever issues a copy to `place` in `block` must know that all earlier accesses are complete.
+void TmaUnit::check_hazards(Thread& thread, const Barrier& own, Block& block,
+                            const Barrier& signalled, const Place& place, SourceLine where) {
   if (!options().happens_before) return;
-  for (const Region& region : block.memory.regions(begin, end)) {
+  for (const Region& region : block.memory.regions(place.begin, place.end)) {
     for (const Access& read : region.reads) {
       if (known(thread, read.component) < read.value) {
-        report::overwritten_while_read(thread, block, region, read, where);
+        report::overwritten_while_read(thread, own, block, signalled, region, read, where);
       }
     }
     if (region.write.kind != AccessKind::kNone &&
         known(thread, region.write.component) < region.write.value) {
-      report::overwritten_in_flight(thread, block, region, where);
+      report::overwritten_in_flight(thread, own, block, region, where);
     }
   }
 }
@@ -127,8 +127,6 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
   const Place place = check_place(thread, destination, map, where);
   const int64_t bytes = place.map.box_bytes();
   Barrier& own = thread.block->barriers.find(thread, full, where);
-  if (!own.fenced) report::init_not_fenced(thread, own, where);
-  latest_load_ = where;
   ++cluster.counts.tma_loads;
   for (const auto& block : cluster.blocks) {
     if ((blocks >> block->rank & 1) == 0) continue;
@@ -136,7 +134,8 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
         block.get() == thread.block
             ? own
             : MBarrierTable::find_remote(thread, *block, thread.block->memory.offset(full), where);
-    check_hazards(thread, *block, place.begin, place.end, where);
+    if (thread.warp->clock[barrier.fence] == 0) report::init_not_fenced(thread, barrier, where);
+    check_hazards(thread, own, *block, barrier, place, where);
     if (barrier.pending == 0 && barrier.issued + bytes > barrier.announced) {
       report::too_few_bytes_expected(thread, barrier, barrier.issued + bytes, barrier.announced,
                                      where);
@@ -150,11 +149,10 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
     write.number = barrier.phase;
     block->memory.record_write(place.begin, place.end, write);
     block->memory.begin_write(place.begin, place.end - place.begin);
-    barrier.bytes_issued(bytes);
+    barrier.bytes_issued(thread, bytes);
     cluster.counts.tma_load_bytes += static_cast<uint64_t>(bytes);
     cluster.counts.max_stages_in_flight =
         std::max(cluster.counts.max_stages_in_flight, block->barriers.stages_in_flight());
-    ++block->tma.loads_in_flight_;
 
     const int rows = static_cast<int>(place.map.box_rows);
     auto copy = std::make_shared<Copy>(
@@ -167,7 +165,6 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map, in
         copy->block->tma.land(*copy, first, last);
         copy->rows_left -= last - first;
         if (copy->rows_left > 0) return;
-        --copy->block->tma.loads_in_flight_;
         Cluster& of_block = copy->block->cluster;
         if (of_block.trace.enabled) {
           of_block.trace.span(*copy->block, Trace::kTmaRow, copy_name(copy->where, *copy->barrier),

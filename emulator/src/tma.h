@@ -49,20 +49,15 @@ class TmaUnit {
   // Waits until at most `pending` of the thread's newest groups have not yet read their source.
   void wait_group_read(Thread& thread, int pending, SourceLine where);
 
-  int loads_in_flight() const { return loads_in_flight_; }
-  SourceLine latest_load() const { return latest_load_; }
-
  private:
   struct Copy;
   struct Place;
 
   Place check_place(Thread& thread, const void* shared, const CUtensorMap* map, SourceLine where);
-  void check_hazards(Thread& thread, Block& block, uint32_t begin, uint32_t end, SourceLine where);
+  void check_hazards(Thread& thread, const Barrier& own, Block& block, const Barrier& signalled,
+                     const Place& place, SourceLine where);
   void land(const Copy& copy, int first, int last);
   void advance(Thread& thread);
-
-  int loads_in_flight_ = 0;
-  SourceLine latest_load_ = {"", 0};
 };
 
 }  // namespace emulator

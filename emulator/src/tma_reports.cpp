@@ -2,11 +2,26 @@
 #include "machine.h"
 #include "report.h"
 #include "report_draft.h"
+#include "wait_causes.h"
 
 namespace emulator::report {
 
-void overwritten_while_read(const Thread& thread, const Block& block, const Region& region,
-                            const Access& read, SourceLine where) {
+namespace {
+
+// What the barrier that guards the memory is, comes to light while the others go on.
+void learn_release(Thread& thread, const Barrier& own) {
+  const auto loaded = own.arrivals.find(&thread);
+  const bool before = loaded != own.arrivals.end() && loaded->second.count > 1;
+  if (before && !release_is_known(own)) thread.scheduler().let_others_go_on(thread);
+}
+
+}  // namespace
+
+void overwritten_while_read(Thread& thread, const Barrier& own, const Block& block,
+                            const Barrier& signalled, const Region& overwritten,
+                            const Access& early, SourceLine where) {
+  const Region region = overwritten;  // copies: others may go on
+  const Access read = early;
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -14,25 +29,26 @@ void overwritten_while_read(const Thread& thread, const Block& block, const Regi
     what += ", loaded for " + phase_of(*write.barrier, write.number);
   }
   what += ", which " + reader(read) + " reads";
+  const bool of_readers = thread.block == &block && thread.warp_group() == read.warp_group;
+  if (!of_readers) learn_release(thread, own);
   Draft draft = by(Check::kOverwrittenWhileRead, thread, what, where);
-  draft.other(read.where)
+  draft.other(read.where);
+  if (explain_overwrite(thread, own, block, signalled, region, read, &draft)) draft.stop();
+  draft
       .why(
           "the thread that issues the load has not been told that the read is complete: whichever "
-          "comes first decides what is read");
-  if (region.write.kind == AccessKind::kNone) {
-    draft.fix(
-        "nothing had been loaded there when it was read: wait for the full barrier before the "
-        "WGMMA; if that is in order, wait for the reader before the load");
-  } else {
-    draft.fix(
-        "release the stage only after wgmma.wait_group has covered the WGMMA, and wait for that "
-        "release (the empty barrier, with the right parity) before the load");
-  }
-  draft.stop();
+          "comes first decides what is read")
+      .fix(read.kind == AccessKind::kTmaStore
+               ? "cp.async.bulk.wait_group.read in the thread that has issued the store, then a "
+                 "barrier, before the load"
+               : "let those who read say so after wgmma.wait_group has covered the WGMMA, and wait "
+                 "for that before the load")
+      .stop();
 }
 
-void overwritten_in_flight(const Thread& thread, const Block& block, const Region& region,
-                           SourceLine where) {
+void overwritten_in_flight(Thread& thread, const Barrier& own, const Block& block,
+                           const Region& overwritten, SourceLine where) {
+  const Region region = overwritten;
   const Access& write = region.write;
   std::string what = "a TMA load overwrites " + tile_of(region);
   if (&block != thread.block) what += " of " + block_name(block);
@@ -42,14 +58,18 @@ void overwritten_in_flight(const Thread& thread, const Block& block, const Regio
   } else {
     what += ", which threads may still be writing";
   }
-  by(Check::kOverwrittenInFlight, thread, what, where)
-      .other(write.where)
+  const bool same_round = write.barrier == &own && write.number == own.phase;
+  if (!same_round) learn_release(thread, own);
+  Draft draft = by(Check::kOverwrittenInFlight, thread, what, where);
+  draft.other(write.where);
+  if (!same_round && explain_overlapping_loads(thread, own, region, &draft)) draft.stop();
+  draft
       .why(
           "the thread that issues the load has not been told that the earlier write is complete: "
           "whichever lands last wins")
       .fix(
-          "wait until the stage is released (the empty barrier, with the right parity) before "
-          "loading into it again, and use each stage once per lap")
+          "wait until the stage was read and released before loading into it again, and use each "
+          "stage once per lap; do two boxes overlap?")
       .stop();
 }
 
