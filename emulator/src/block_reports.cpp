@@ -123,10 +123,16 @@ void no_such_rank(const Thread& thread, uint32_t rank, SourceLine where) {
 }
 
 void signal_after_exit(const Thread& thread, const Barrier& barrier, SourceLine where) {
-  by(Check::kBlockLeft, thread,
-     "the signal goes to " + barrier.name() + ", and that block has left", where)
-      .why(std::string(kMemoryEndsWithBlock) + "the signal hits what comes after it")
-      .fix("a cluster barrier before a block leaves")
+  Draft draft = by(Check::kBlockLeft, thread,
+                   "the signal goes to " + barrier.name() + ", and that block has left", where);
+  const Thread& last = *barrier.block->last_to_leave;
+  draft.past("  and:    ", call_site(last))
+      .why(std::string(kMemoryEndsWithBlock) + "the signal hits what comes after it (" +
+           warp_name(last) + " was its last, there)")
+      .fix(
+          "let the blocks of a cluster agree on how often they signal each other; a cluster "
+          "barrier "
+          "before a block leaves")
       .stop();
 }
 

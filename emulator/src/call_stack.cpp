@@ -142,19 +142,22 @@ bool is_machines(SourceLine line) {
   return std::string(line.file).rfind(folder, 0) == 0;
 }
 
-// `lines` lead from somewhere inside the wrapper that is called at `where` out of the kernel.
+// `lines` lead from inside the wrapper that is called at `where` out of the kernel. (The line of
+// the call itself may be missing, if it was the last thing that a function did.)
 Position position(const Lines& lines, SourceLine where, SourceLine body, const std::string* role) {
   Position result;
   result.where = where;
   result.role = role;
-  size_t inner = 0;
-  while (inner < lines.size() && !is_same_call(lines[inner], where)) ++inner;
   SourceLine outermost = {"", 0};
   const std::string* named = nullptr;
-  for (size_t i = inner; i < lines.size() && !is_machines(lines[i]); ++i) {
-    if (!is_kernels_own(lines[i])) continue;
-    outermost = lines[i];
-    if (named == nullptr) named = source_file(lines[i].file).role(lines[i].line);
+  for (const SourceLine& line : lines) {
+    if (is_machines(line)) {
+      if (outermost.line != 0) break;  // who runs the kernel
+      continue;
+    }
+    if (!is_kernels_own(line)) continue;
+    outermost = line;
+    if (named == nullptr) named = source_file(line.file).role(line.line);
   }
   if (named != nullptr) result.role = named;
   if (outermost.line != 0) {

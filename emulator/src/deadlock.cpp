@@ -255,6 +255,18 @@ const Thread* who_waits_for_nobody(const Cluster& cluster) {
   return found;
 }
 
+// A loader waits for arrivals that do not come.
+const Thread* who_waits_for_release(const Cluster& cluster) {
+  for (const auto& block : cluster.blocks) {
+    for (const Thread& thread : block->threads) {
+      if (waits_for_phase(thread) && is_loader(thread) && !thread.wait.barrier->carries_bytes) {
+        return &thread;
+      }
+    }
+  }
+  return nullptr;
+}
+
 Check cause_of_deadlock(const Cluster& cluster) {
   Check cause = Check::kDeadlock;
   for (const auto& block : cluster.blocks) {
@@ -270,6 +282,23 @@ Check cause_of_deadlock(const Cluster& cluster) {
   return cause;
 }
 
+// A thread has skipped a phase. False if none has.
+bool explain_skipped_phase(const Cluster& cluster, Draft* draft) {
+  const Thread* const thread = who_skips_a_phase(cluster);
+  if (thread == nullptr) return false;
+  const Barrier& barrier = *thread->wait.barrier;
+  const uint64_t complete = barrier.phase - 1;
+  draft
+      ->why(warp_name(*thread) + " waits for phase " + number(barrier.phase) + " of " +
+            barrier.name() + " and was never told of phase " + number(complete) +
+            ", which is complete")
+      .fix("is the parity one phase ahead? Parity " + number(complete & 1) + " of " +
+           barrier.name() +
+           " would have passed; a thread flips the parity once for each time "
+           "it has waited for that barrier");
+  return true;
+}
+
 // How the waits for mbarriers hang together.
 void explain_phases(const Cluster& cluster, Draft* draft) {
   const std::vector<const Barrier*> barriers = barriers_waited_for(cluster);
@@ -283,19 +312,6 @@ void explain_phases(const Cluster& cluster, Draft* draft) {
             "barrier lets parity 1 pass; the others wait for parity 0");
     return;
   }
-  if (const Thread* thread = who_skips_a_phase(cluster)) {
-    const Barrier& barrier = *thread->wait.barrier;
-    const uint64_t complete = barrier.phase - 1;
-    draft
-        ->why(warp_name(*thread) + " waits for phase " + number(barrier.phase) + " of " +
-              barrier.name() + " and was never told of phase " + number(complete) +
-              ", which is complete")
-        .fix("is the parity one phase ahead? Parity " + number(complete & 1) + " of " +
-             barrier.name() +
-             " would have passed; a thread flips the parity once for each time "
-             "it has waited for that barrier");
-    return;
-  }
   if (const Thread* thread = who_waits_for_nobody(cluster)) {
     const Barrier& barrier = *thread->wait.barrier;
     draft->other(barrier.initialised)
@@ -306,6 +322,17 @@ void explain_phases(const Cluster& cluster, Draft* draft) {
                        " when they have read it; check which stage's barrier they take"
                  : "let those whom the thread waits for arrive at " + barrier.name() +
                        "; or, if this first wait ought to pass, let it name parity 1");
+    return;
+  }
+  if (const Thread* thread = who_waits_for_release(cluster)) {
+    const Barrier& barrier = *thread->wait.barrier;
+    draft->other(barrier.initialised)
+        .why(warp_name(*thread) + ", which loads, waits for " + phase_of(barrier, barrier.phase) +
+             ", and " + number(barrier.pending) + " of " + number(barrier.expected) +
+             " arrivals do not come")
+        .fix("let those who read the stage arrive at " + barrier.name() +
+             " each time that they have read it: those above who have arrived before; or is the "
+             "init's count too large?");
     return;
   }
   draft->why("each waits for something that only one who waits, or has left, could do")
@@ -336,6 +363,8 @@ void explain(const Cluster& cluster, Check cause, Draft* draft) {
         .fix(
             "let the sum over the warp groups be at most what the launch gave them, and each of "
             "them reach its setmaxnreg");
+  } else if (explain_skipped_phase(cluster, draft)) {
+    return;
   } else if (any_waits(cluster, WaitKind::kWarp) || any_waits(cluster, WaitKind::kWgmma)) {
     draft->why("an instruction of a whole warp, or warp group, waits for lanes that are elsewhere")
         .fix("let all lanes execute it, or none: keep it out of branches that part them");

@@ -150,7 +150,10 @@ void Block::leave(Thread& thread) {
   if (thread.bulk.waited < thread.bulk.issued) report::store_not_waited_for(thread);
   thread.warp->check_leaving(thread);
   --live_threads;
-  if (live_threads == 0) check_everything_done(thread);
+  if (live_threads == 0) {
+    last_to_leave = &thread;
+    check_everything_done(thread);
+  }
   for (ThreadBarrier& barrier : named_barriers) {
     if (&barrier == &named_barriers[0]) barrier.expect_only(live_threads);
   }

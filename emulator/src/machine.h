@@ -149,6 +149,7 @@ class Block {
   std::deque<Thread> threads;
   std::vector<RemoteSignal> remote_signals;
   int live_threads;
+  const Thread* last_to_leave = nullptr;  // once all have
 
   // Called by a thread as it leaves the kernel.
   void leave(Thread& thread);

@@ -171,12 +171,13 @@ bool explain_guard(const Thread& loader, const Guard& guard, Draft* draft) {
 }
 
 // The warp has not been told of phase `needed` of `full`: by which wait it ought to have been.
-// `so`: what it did then.
+// `so`: what it did then. `old`: what it has read after `wait` it has released since.
 bool explain_missing_full_wait(const Thread& reader, const Barrier& full, uint64_t needed,
-                               const std::string& so, const PastWait* wait, Draft* draft) {
+                               const std::string& so, const PastWait* wait, bool old,
+                               Draft* draft) {
   const std::string fix = "wait for " + parity_of(needed) + " of " + full.name() + " (its phase " +
                           number(needed) + ") in every warp before ";
-  if (wait != nullptr && wait->phase < static_cast<int64_t>(needed) &&
+  if (wait != nullptr && !old && wait->phase < static_cast<int64_t>(needed) &&
       wait->parity != (needed & 1)) {
     draft->past("  wait:   ", wait->site)
         .why(warp_name(reader) + " " + so + ": " + returned(*wait, full))
@@ -203,7 +204,8 @@ LatestWait early_data_wait(const Thread& thread, uint64_t since) {
   for (const auto& full : thread.block->barriers.all()) {
     const PastWaits* const past = full->carries_bytes ? past_waits(thread, *full) : nullptr;
     if (past == nullptr || past->latest.step <= since) continue;
-    const bool again = past->before.step != 0 && past->before.phase == past->latest.phase;
+    const bool before = past->before.step != 0 && past->before.step <= since;
+    const bool again = before && past->before.phase == past->latest.phase;
     if (again || past->latest.phase < 0) return {full.get(), &past->latest};
   }
   return {};
@@ -219,7 +221,7 @@ bool explain_twice(const Barrier& barrier, uint64_t phase, Draft* draft) {
   draft->past("  and:    ", arrival.site);
   if (const LatestWait early = early_data_wait(thread, arrival.before); early.wait != nullptr) {
     return explain_missing_full_wait(thread, *early.barrier, phase_after(*early.wait), so,
-                                     early.wait, draft);
+                                     early.wait, false, draft);
   }
   draft->why(warp_name(thread) + " lane " + number(thread.lane) + " " + so)
       .fix("let each arrive once per phase, and count as many in mbarrier.init");
@@ -266,14 +268,14 @@ bool explain_stale_read(const Block& block, const Barrier& signalled, const Regi
     }
     if (region.write.kind == AccessKind::kNone) {
       return explain_missing_full_wait(reader, full, 0, "reads before anything was loaded there",
-                                       wait, draft);
+                                       wait, false, draft);
     }
     const bool again = wait != nullptr && before != nullptr && wait->phase == before->phase &&
                        before->wgmmas < wait->wgmmas;
     if (loaded && again) {
       return explain_missing_full_wait(reader, full, phase_after(*wait),
                                        "reads the stage a second time, not what comes next", wait,
-                                       draft);
+                                       false, draft);
     }
   }
   return false;
@@ -312,8 +314,8 @@ bool explain_release(const Guard& guard, const Barrier& full, const Block& block
     const bool since = wait != nullptr && wait->step > latest->arrival->step;
     draft->past("  and:    ", latest->arrival->site);
     return explain_missing_full_wait(*latest->thread, full, full.phase,
-                                     "reads the stage again after it has released it",
-                                     since ? wait : nullptr, draft);
+                                     "reads the stage again after it has released it", wait, !since,
+                                     draft);
   }
   if (latest->arrival->retired >= read.number) {  // in a later phase than the loader waited for
     explain_count(barrier, told, "the release by " + warp_name(*latest->thread) + " comes later",
@@ -344,7 +346,8 @@ bool explain_empty_release(const Guard& guard, const Barrier& full, uint64_t nee
     return explain_missing_full_wait(*arrived.thread, full, needed,
                                      "has released the stage without having been told that what "
                                      "it reads is there",
-                                     wait, draft);
+                                     wait, wait != nullptr && wait->step < arrived.arrival->before,
+                                     draft);
   }
   if (by_readers) return false;
   explain_count(*guard.barrier, told, "none by the readers of " + block_name(*full.block), draft);
@@ -415,8 +418,10 @@ bool explain_overlapping_loads(const Thread& loader, const Barrier& full, const 
 }
 
 bool explain_early_read(const Thread& reader, const Barrier& full, uint64_t needed, Draft* draft) {
+  const PastWait* const wait = latest_wait_on(full, reader);
+  const bool old = wait != nullptr && reader.wgmma.retired > wait->wgmmas;
   return explain_missing_full_wait(reader, full, needed, "has not been told that the data is there",
-                                   latest_wait_on(full, reader), draft);
+                                   wait, old, draft);
 }
 
 bool explain_poison(const Block& block, int warp_group, Draft* draft) {
@@ -436,8 +441,9 @@ bool explain_poison(const Block& block, int warp_group, Draft* draft) {
       return true;
     }
     if (latest.wait->phase < 0) {
-      return explain_missing_full_wait(
-          reader, *latest.barrier, 0, "reads before anything was loaded there", latest.wait, draft);
+      return explain_missing_full_wait(reader, *latest.barrier, 0,
+                                       "reads before anything was loaded there", latest.wait, false,
+                                       draft);
     }
   }
   return false;
@@ -456,10 +462,18 @@ bool explain_early_arrival(const Thread& thread, const Barrier& barrier, Draft* 
   if (const LatestWait early = early_data_wait(thread, own.step); early.wait != nullptr) {
     return explain_missing_full_wait(thread, *early.barrier, phase_after(*early.wait),
                                      "releases what it has not been told to be there", early.wait,
-                                     draft);
+                                     false, draft);
   }
   const LatestWait data = latest_wait(thread, true);
   if (data.wait != nullptr && data.wait->step < own.step) {
+    if (thread.wgmma.issued == own.wgmmas) {
+      draft->past("  and:    ", own.site)
+          .why("the thread has arrived at " + barrier.name() +
+               " in the phase before, and has neither waited nor read since: it arrives twice in a "
+               "row")
+          .fix("let each arrive once per phase, and count as many in mbarrier.init");
+      return true;
+    }
     draft->past("  wait:   ", data.wait->site)
         .why("since it arrived at " + barrier.name() + " last, " + warp_name(thread) +
              " has waited for nothing that is loaded: it releases the stage again without having "

@@ -29,14 +29,19 @@ enum class Bug {
   kReleasedTooEarly,  // before wait_group
   kNoFullWait,
   kWrongFullParity,
+  kFullParityKept,
+  kFullWaitStops,
   kWrongEmptyParity,
   kNoEmptyWait,
+  kEmptyWaitStops,  // after two laps
+  kEmptyParityKept,  // never flipped
   kExpectTooSmall,
   kExpectTooSmallAfterLoad,
   kArriveWithoutBytes,
   kExpectTooLarge,
   kOneArrivalTooMany,
   kOneArrivalTooFew,
+  kHalfOfTheArrivalsCounted,
   kInitTwice,
   kNoInit,
   kNoBlockBarrier,
@@ -66,10 +71,17 @@ enum class Bug {
   kWgmmaByFourthWarp,
   kOneWarpDoesNotWait,
   kReleasesNewest,  // with one group left in flight
+  kParityWithOtherBits,
+  kFenceAfterBlockBarrier,
+  kFenceByAnotherThread,
   // Unusual, but legal:
   kLegalLoadBeforeExpect,
   kLegalOneLaneWaits,
   kLegalElectedRelease,
+  kLegalLateFence,  // before the barrier that the others see it by
+  kLegalSecondWait,  // for the same phase
+  kLegalLaterEmpty,  // waits for the release of a stage that is read later
+  kLegalBlockBarrierAfterExit,
 };
 
 constexpr int kStages = 2;
@@ -91,9 +103,10 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
   if (threadIdx.x == 0 && kBug != Bug::kNoInit) {
     for (int stage = 0; stage < kStages; ++stage) {
       ptx::mbarrier_init(&smem.full[stage], 1);
-      ptx::mbarrier_init(&smem.empty[stage], kBug == Bug::kOneArrivalTooFew      ? 129
-                                             : kBug == Bug::kLegalElectedRelease ? 1
-                                                                                 : 128);
+      ptx::mbarrier_init(&smem.empty[stage], kBug == Bug::kOneArrivalTooFew           ? 129
+                                             : kBug == Bug::kHalfOfTheArrivalsCounted ? 64
+                                             : kBug == Bug::kLegalElectedRelease      ? 1
+                                                                                      : 128);
     }
     if (kBug == Bug::kInitTwice) ptx::mbarrier_init(&smem.full[0], 1);
     if (kBug == Bug::kZeroArrivals) ptx::mbarrier_init(&smem.spare, 0);
@@ -104,9 +117,17 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
     if (kBug == Bug::kBarrierUnderTile) {
       ptx::mbarrier_init(reinterpret_cast<MBarrier*>(&smem.b[1][512]), 1);
     }
-    if (kBug != Bug::kNoInitFence) ptx::fence_mbarrier_init();
+    constexpr bool kFencesNow = kBug != Bug::kNoInitFence && kBug != Bug::kFenceAfterBlockBarrier &&
+                                kBug != Bug::kFenceByAnotherThread && kBug != Bug::kLegalLateFence;
+    if (kFencesNow) ptx::fence_mbarrier_init();
   }
   if (kBug != Bug::kNoBlockBarrier) __syncthreads();
+  if (kBug == Bug::kFenceAfterBlockBarrier && threadIdx.x == 0) ptx::fence_mbarrier_init();
+  if (kBug == Bug::kFenceByAnotherThread && threadIdx.x == 128) ptx::fence_mbarrier_init();
+  if (kBug == Bug::kLegalLateFence) {
+    if (threadIdx.x == 0) ptx::fence_mbarrier_init();
+    __syncthreads();
+  }
   if (kBug == Bug::kBarrierWritten && threadIdx.x == 0) smem.empty[1].opaque = 17;
 
   if (threadIdx.x >= 128) {  // --- producer ---
@@ -114,9 +135,12 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
     uint32_t phases = kBug == Bug::kWrongEmptyParity ? 0 : ~0u;
     int stage = 0;
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      if (kBug != Bug::kNoEmptyWait) {
-        ptx::mbarrier_wait_parity(&smem.empty[stage], phases >> stage & 1);
-      }
+      const bool waits =
+          kBug != Bug::kNoEmptyWait && (kBug != Bug::kEmptyWaitStops || k_tile < 2 * kStages);
+      const int guard = kBug == Bug::kLegalLaterEmpty ? (stage + 1) % kStages : stage;
+      const uint32_t parity =
+          kBug == Bug::kParityWithOtherBits ? phases >> guard : phases >> guard & 1;
+      if (waits) ptx::mbarrier_wait_parity(&smem.empty[guard], parity);
       if (ptx::elect_sync()) {
         constexpr bool kLoadsFirst =
             kBug == Bug::kLegalLoadBeforeExpect || kBug == Bug::kExpectTooSmallAfterLoad;
@@ -142,7 +166,7 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
           ptx::mbarrier_arrive_expect_tx(&smem.full[stage], bytes);
         }
       }
-      phases ^= 1u << stage;
+      if (kBug != Bug::kEmptyParityKept) phases ^= 1u << stage;
       stage = (stage + 1) % kStages;
     }
     if (kBug == Bug::kWgmmaByFourthWarp) {
@@ -159,9 +183,13 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     if (kBug == Bug::kLoadNotWaitedFor && k_tile == k_tiles - 1) return;
     const bool waits = kBug == Bug::kOneWarpDoesNotWait  ? threadIdx.x / 32 != 2
+                       : kBug == Bug::kFullWaitStops     ? k_tile < 2 * kStages
                        : kBug == Bug::kLegalOneLaneWaits ? threadIdx.x % 32 == 5
                                                          : true;
     if (kBug != Bug::kNoFullWait && waits) {
+      ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
+    }
+    if (kBug == Bug::kLegalSecondWait) {
       ptx::mbarrier_wait_parity(&smem.full[stage], phases >> stage & 1);
     }
     const bool fences = kBug != Bug::kNoWgmmaFence && kBug != Bug::kFenceInOneLane &&
@@ -190,10 +218,11 @@ void pipeline_kernel(const CUtensorMap map_a, const CUtensorMap map_b, const Out
     if (kBug == Bug::kOneArrivalTooMany && threadIdx.x == 0) {
       ptx::mbarrier_arrive(&smem.empty[stage]);
     }
-    phases ^= 1u << stage;
+    if (kBug != Bug::kFullParityKept) phases ^= 1u << stage;
     stage = (stage + 1) % kStages;
     if (kBug == Bug::kLaneLeaves && threadIdx.x == 40) return;
   }
+  if (kBug == Bug::kLegalBlockBarrierAfterExit) __syncthreads();
   store_accumulator(acc, c, 0, 0);
 }
 
@@ -241,6 +270,10 @@ TEST_F(Pipeline, LegalVariantsAreSilent) {
     expect_silent(run_with<Bug::kLegalLoadBeforeExpect>(quiet(seed)));
     expect_silent(run_with<Bug::kLegalOneLaneWaits>(quiet(seed)));
     expect_silent(run_with<Bug::kLegalElectedRelease>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalLateFence>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalSecondWait>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalLaterEmpty>(quiet(seed)));
+    expect_silent(run_with<Bug::kLegalBlockBarrierAfterExit>(quiet(seed)));
   }
 }
 
@@ -267,21 +300,74 @@ TEST_F(Pipeline, OneWarpDoesNotWait) {
                                    {"warp 2 (consumer)", "in every warp"});
 }
 
+// Whichever check speaks, and whoever finds it: it is the wait on full, and its parity.
 TEST_F(Pipeline, WrongParityOfTheFullBarrier) {
-  expect<Bug::kWrongFullParity>({Check::kReadBeforeFull, Check::kOverwrittenWhileRead,
-                                 Check::kReadUninitialised, Check::kDeadlock});
+  for (const Check check :
+       {Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kReadUninitialised}) {
+    expect<Bug::kWrongFullParity>({check, Check::kReadBeforeFull, Check::kOverwrittenWhileRead,
+                                   Check::kReadUninitialised, Check::kDeadlock},
+                                  {"  wait:   emulator/pipeline_bugs_test.cpp:",
+                                   "ptx::mbarrier_wait_parity(&smem.full[stage]", "(consumer) ",
+                                   "this wait for parity 1 of full[", "returned at once",
+                                   "let the wait before the read name parity 0 of full["});
+  }
+  expect<Bug::kWrongFullParity>(
+      {Check::kDeadlock, Check::kReadBeforeFull, Check::kOverwrittenWhileRead,
+       Check::kReadUninitialised},
+      {"was never told of phase 0, which is complete", "Parity 0 of full[", "would have passed"});
+}
+
+TEST_F(Pipeline, ParityOfTheFullBarrierNeverFlipped) {
+  for (const Check check :
+       {Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kArrivalOutOfOrder}) {
+    expect<Bug::kFullParityKept>(
+        {check, Check::kReadBeforeFull, Check::kOverwrittenWhileRead, Check::kArrivalOutOfOrder,
+         Check::kDeadlock},
+        {"  wait:   emulator/pipeline_bugs_test.cpp:", "this wait for parity 0 of full[",
+         "returned for phase 0, which was complete already",
+         "let the wait before the read name parity 1 of full[", "flips the parity"});
+  }
+}
+
+TEST_F(Pipeline, WaitForTheFullBarrierMissingLater) {
+  expect<Bug::kFullWaitStops>(
+      {Check::kReadBeforeFull, Check::kOverwrittenWhileRead},
+      {"it has not waited for full[0] again since its phase 1", "wait for parity 0 of full[0]"});
 }
 
 TEST_F(Pipeline, WrongFirstParityOfTheEmptyBarrier) {
   expect<Bug::kWrongEmptyParity>(
       {Check::kDeadlock},
-      {"producer waits for parity 0 of empty[0]", "consumer waits for parity 0 of full[0]",
-       "0 of 128 arrivals", "it must name parity 1", "warps 0 to 3"});
+      {"warp 4 (producer), 32 threads: waits for parity 0 of empty[0]",
+       "warps 0 to 3 (consumer), 128 threads: waits for parity 0 of full[0]", "0 of 128 arrivals",
+       "let the first wait of the one who fills the stages pass", "lets parity 1 pass"});
 }
 
 TEST_F(Pipeline, NoWaitForTheEmptyBarrier) {
-  expect<Bug::kNoEmptyWait>({Check::kTooManyArrivals, Check::kArrivalOutOfOrder},
-                            {"all 1 arrivals of phase", "of full["});
+  expect<Bug::kNoEmptyWait>(
+      {Check::kNotReleased},
+      {"24576 bytes more at full[0]", "warp 4 (producer), lane 0", "mbarrier_arrive_expect_tx",
+       "the thread has not waited for empty[0], at which warp ", "(consumer) releases the stage",
+       "  and:    emulator/pipeline_bugs_test.cpp:", "wait for parity 0 of empty[0] before"});
+}
+
+TEST_F(Pipeline, WaitForTheEmptyBarrierMissingLater) {
+  expect<Bug::kEmptyWaitStops>(
+      {Check::kOverwrittenWhileRead, Check::kNotReleased, Check::kArrivalOutOfOrder},
+      {"the thread has not waited for empty[0]", "wait for parity 1 of empty[0] before"});
+}
+
+TEST_F(Pipeline, ParityOfTheEmptyBarrierNeverFlipped) {
+  expect<Bug::kEmptyParityKept>(
+      {Check::kNotReleased, Check::kDeadlock},
+      {"  wait:   emulator/pipeline_bugs_test.cpp:", "&smem.empty[guard]",
+       "this wait for parity 1 of empty[0] returned at once: a fresh barrier lets parity 1 pass",
+       "let the wait before the load name parity 0 of empty[0]", "flips the parity"});
+}
+
+TEST_F(Pipeline, ParityIs0Or1) {
+  expect<Bug::kParityWithOtherBits>(
+      {Check::kLimit}, {"the wait names parity 4294967295 of empty[0]", "(phases >> stage) & 1"});
 }
 
 TEST_F(Pipeline, TooFewBytesExpected) {
@@ -298,7 +384,8 @@ TEST_F(Pipeline, TooFewBytesExpectedAfterTheLoad) {
 TEST_F(Pipeline, ArrivalThatExpectsNoBytes) {
   expect<Bug::kArriveWithoutBytes>(
       {Check::kTooFewBytesExpected, Check::kOverwrittenWhileRead, Check::kReadUninitialised},
-      {"for which 0 bytes"});
+      {"for which no bytes are announced", "who:    block (0, 0, 0), warp 4 (producer), lane 0",
+       "where:  emulator/pipeline_bugs_test.cpp:", "ptx::cp_async_bulk_tensor_2d("});
 }
 
 TEST_F(Pipeline, TooManyBytesExpected) {
@@ -308,8 +395,15 @@ TEST_F(Pipeline, TooManyBytesExpected) {
 }
 
 TEST_F(Pipeline, OneArrivalTooMany) {
-  expect<Bug::kOneArrivalTooMany>({Check::kArrivalOutOfOrder},
-                                  {"an arrival counts in phase", "of empty["});
+  expect<Bug::kOneArrivalTooMany>(
+      {Check::kArrivalOutOfOrder},
+      {"an arrival counts in phase", " twice in ", "let each arrive once per phase"});
+}
+
+TEST_F(Pipeline, MoreArrivalsThanCounted) {
+  expect<Bug::kHalfOfTheArrivalsCounted>(
+      {Check::kArrivalOutOfOrder, Check::kOverwrittenWhileRead, Check::kNotReleased},
+      {"was complete after 64 arrivals (warp ", "initialise empty["});
 }
 
 TEST_F(Pipeline, OneArrivalTooFew) {
@@ -331,6 +425,13 @@ TEST_F(Pipeline, NoBarrierBetweenInitAndUse) {
 
 TEST_F(Pipeline, NoFenceAfterInit) {
   expect<Bug::kNoInitFence>({Check::kInitNotFenced}, {"TMA is to signal full[0]"});
+}
+
+// In time or not: nobody has told the loader of it.
+TEST_F(Pipeline, FenceAfterInitThatTheLoaderNeedNotHaveSeen) {
+  expect<Bug::kFenceAfterBlockBarrier>({Check::kInitNotFenced}, {"warp 4 (producer)"});
+  expect<Bug::kFenceByAnotherThread>({Check::kInitNotFenced},
+                                     {"fence.mbarrier_init in the thread that initialises"});
 }
 
 TEST_F(Pipeline, NoWgmmaFence) {
@@ -395,7 +496,7 @@ TEST_F(Pipeline, StageLoadedTwice) {
 }
 
 TEST_F(Pipeline, BlockLeavesWithLoadsInFlight) {
-  expect<Bug::kLoadNotWaitedFor>({Check::kLeftInFlight}, {"nobody has waited for this load"});
+  expect<Bug::kLoadNotWaitedFor>({Check::kLeftInFlight}, {"nobody has waited for a load"});
 }
 
 TEST_F(Pipeline, NotATensorMap) {
