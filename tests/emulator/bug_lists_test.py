@@ -34,12 +34,12 @@ def changed(text, old, new):
 def test_zoo_list(folder, kernels):
     zoo = folder / "zoo.txt"
     for what, old, new, place, part in (
-            ("a version that there is not", "bug v1_simple:", "bug v1_simpel:", 8, "v1_simpel"),
-            ("a bug without a version", BUG, "bug half\n", 8, "key: value"),
-            ("a key that there is not", "  replace: kS", "  replaces: kS", 10, "replaces"),
-            ("a line without its replacement", "  replace: kStageBytes\n", "", 10, "with"),
-            ("a bug that expects nothing", "  expect: deadlock\n\n", "\n", 44, "expect"),
-            ("something before the first bug", BUG, "  line: x\n" + BUG, 8, "first bug")):
+            ("a version that there is not", "bug v1_simple:", "bug v1_simpel:", 9, "v1_simpel"),
+            ("a bug without a version", BUG, "bug half\n", 9, "key: value"),
+            ("a key that there is not", "  replace: kS", "  replaces: kS", 11, "replaces"),
+            ("a line without its replacement", "  replace: kStageBytes\n", "", 11, "with"),
+            ("a bug that expects nothing", "  expect: deadlock\n\n", "\n", 45, "expect"),
+            ("something before the first bug", BUG, "  line: x\n" + BUG, 9, "first bug")):
         zoo.write_text(changed(ZOO, old, new), encoding="utf-8")
         result = make_zoo("list", str(zoo), str(folder / "list.inc"), *kernels)
         expect(f"zoo: {what}", says(result, 1, f"{zoo}:{place}: ", part), result)
@@ -51,7 +51,7 @@ def test_zoo_list(folder, kernels):
                    encoding="utf-8")
     result = make_zoo("check", str(zoo), *kernels)
     expect("zoo: a bug that fits no line",
-           says(result, 1, f"{zoo}:8: v1_simple/kernel.cu has no line", "kNothing"), result)
+           says(result, 1, f"{zoo}:9: v1_simple/kernel.cu has no line", "kNothing"), result)
     result = make_zoo("copy", str(zoo), kernels[0], str(folder / "copy.cu"))
     expect("zoo: of which the build says the same", says(result, 0, "kNothing"), result)
     result = make_zoo("check", str(HERE / "zoo.txt"), *kernels)

@@ -24,6 +24,7 @@ class Bug:
         self.name = name
         self.changes = []  # [line, replace, with]
         self.expected = []
+        self.says = []
 
 
 def parse(path):
@@ -50,9 +51,11 @@ def parse(path):
             bug.changes[-1].append(value)
         elif key == "expect" and parts == 3 and not bug.expected:
             bug.expected = value.split(" | ")
+        elif key == "says" and bug.expected and not bug.says:
+            bug.says = value.split(" | ")
         else:
             raise Fault(f"{place}: '{key}' is unknown, or does not belong here; a bug has line, "
-                        "replace, with (as often as it takes), then expect")
+                        "replace, with (as often as it takes), then expect, and says if it likes")
     finish(bugs)
     if not bugs:
         raise Fault(f"{path}: there is no bug in it")
@@ -115,8 +118,9 @@ def list_bugs(zoo, target, *kernels):
     text = ""
     for bug in parse_for(zoo, kernels):
         # JSON's strings are C++'s, too.
-        version, name, *expected = (json.dumps(word) for word in (bug.version, bug.name, *bug.expected))
-        text += f"{{{version}, {name}, {{{', '.join(expected)}}}}},\n"
+        words = [json.dumps(word) for word in (bug.version, bug.name)]
+        words += [f"{{{', '.join(map(json.dumps, some))}}}" for some in (bug.expected, bug.says)]
+        text += f"{{{', '.join(words)}}},\n"
     target = pathlib.Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

@@ -3,6 +3,7 @@
 //   zoo [--seeds N]
 //   zoo --show N [--seed S]
 //   zoo --checks
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Bug {
   std::string version;
   std::string name;
   std::vector<std::string> expected;
+  std::vector<std::string> says;  // in the report
 };
 
 const std::vector<Bug> kBugs = {
@@ -34,10 +36,13 @@ const harness::Version& version_of(const Bug& chosen) {
 }
 
 bool is_expected(const Bug& chosen, const std::string& finding) {
-  for (const std::string& expected : chosen.expected) {
-    if (finding.rfind(expected, 0) == 0) return true;
-  }
-  return false;
+  const auto begins_finding = [&](const std::string& text) { return finding.rfind(text, 0) == 0; };
+  const auto is_said = [](const std::string& text) {
+    const auto& report = emulator::last_report();
+    return report && report->text.find(text) != std::string::npos;
+  };
+  return std::any_of(chosen.expected.begin(), chosen.expected.end(), begins_finding) &&
+         std::all_of(chosen.says.begin(), chosen.says.end(), is_said);
 }
 
 int print_checks() {
