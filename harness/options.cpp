@@ -113,11 +113,11 @@ Status parse(CLI::App* app, int argc, const char* const* argv, RunOptions* optio
 }  // namespace
 
 ProblemSize default_problem() {
-  return measures_time() ? ProblemSize{4096, 4096, 4096} : ProblemSize{256, 512, 512};
+  return measures_time() ? ProblemSize{4096, 4096, 4096} : ProblemSize{256, 512, 640};
 }
 
 std::vector<ProblemSize> default_problems() {
-  if (!measures_time()) return {{256, 512, 512}, {200, 300, 136}, {1, 1, 8}};
+  if (!measures_time()) return {{256, 512, 640}, {200, 300, 648}, {1, 1, 8}};
   return {{8192, 8192, 8192},
           {4096, 4096, 4096},
           {4096, 4096, 14336},

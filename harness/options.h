@@ -12,7 +12,7 @@
 namespace harness {
 
 // What drivers and compare run unless told otherwise: on a GPU sizes that fill it, in the emulator
-// some that take it well under a second.
+// some that take it well under a second, with more K tiles than any ring has stages, twice around.
 ProblemSize default_problem();
 std::vector<ProblemSize> default_problems();
 
