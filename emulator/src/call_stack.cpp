@@ -148,23 +148,21 @@ Position position(const Lines& lines, SourceLine where, SourceLine body, const s
   Position result;
   result.where = where;
   result.role = role;
-  SourceLine outermost = {"", 0};
+  bool in_kernel = false;
   const std::string* named = nullptr;
   for (const SourceLine& line : lines) {
     if (is_machines(line)) {
-      if (outermost.line != 0) break;  // who runs the kernel
+      if (in_kernel) break;  // who runs the kernel
       continue;
     }
     if (!is_kernels_own(line)) continue;
-    outermost = line;
     if (named == nullptr) named = source_file(line.file).role(line.line);
+    const bool is_call = !in_kernel && is_same_call(line, where);
+    in_kernel = true;
+    if (!is_call) result.callers.push_back(line);
   }
   if (named != nullptr) result.role = named;
-  if (outermost.line != 0) {
-    if (!is_same_call(outermost, where)) result.caller = outermost;
-  } else if (!is_kernels_own(where) && body.line != 0) {
-    result.after = body;
-  }
+  if (!in_kernel && !is_kernels_own(where) && body.line != 0) result.after = body;
   return result;
 }
 

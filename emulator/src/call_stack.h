@@ -28,9 +28,9 @@ struct CallSite {
 // The same as a reader of the kernel sees it.
 struct Position {
   SourceLine where = {"", 0};
-  // The line of the kernel from which `where` is reached, if it is known and another one.
-  SourceLine caller = {"", 0};
-  // If not: the kernel's latest own line before.
+  // The lines of the kernel from which `where` is reached, outwards, as far as they are known.
+  std::vector<SourceLine> callers;
+  // If none is, and `where` is in no line of the kernel's own: its latest one before.
   SourceLine after = {"", 0};
   const std::string* role = nullptr;  // that the kernel's line names
 };

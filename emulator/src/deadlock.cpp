@@ -85,7 +85,8 @@ std::vector<Group> groups_of(const Block& block) {
     const auto same = std::find_if(all.begin(), all.end(), [&](const Group& group) {
       return group.role == role && group.doing == doing &&
              is_same(group.position.where, position.where) &&
-             is_same(group.position.caller, position.caller);
+             std::equal(group.position.callers.begin(), group.position.callers.end(),
+                        position.callers.begin(), position.callers.end(), is_same);
     });
     if (same == all.end()) {
       all.push_back({role, doing, position, 1, thread.warp->index, thread.warp->index});
@@ -109,7 +110,9 @@ void add_group(const Group& group, Draft* draft) {
     text += (left ? ", after " : " at ") + quote(position.where);
   }
   draft->line("        " + text);
-  if (position.caller.line != 0) draft->line("          called at " + quote(position.caller));
+  for (const SourceLine caller : position.callers) {
+    draft->line("          called at " + quote(caller));
+  }
   if (position.after.line != 0) draft->line("          after " + quote(position.after));
 }
 

@@ -41,7 +41,7 @@ Draft& Draft::at(SourceLine where, const Thread& thread) {
 }
 
 Draft& Draft::from(const Position& position) {
-  if (position.caller.line != 0) add("          ", "called at " + quote(position.caller));
+  for (const SourceLine caller : position.callers) add("          ", "called at " + quote(caller));
   if (position.after.line != 0) add("          ", "after " + quote(position.after));
   return *this;
 }
