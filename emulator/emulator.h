@@ -32,6 +32,7 @@ enum class Delay {
   kShort,  // within 8 turns
   kLong,  // within 64 turns
   kOnlyWhenIdle,  // not before every thread waits for something
+  kTextbook,  // always the same for the same operation, for pictures; best with kRoundRobin
 };
 
 // A line of source in which a wrapper is called. `file` is the path as the compiler saw it.
@@ -48,7 +49,8 @@ struct Options {
   bool happens_before = true;  // off: only timing and poison find errors
   bool print_reports = true;  // to standard error
   bool record_calls = false;  // fills executed_calls()
-  bool trace = false;  // fills the trace
+  bool trace = false;  // keeps account for write_trace and write_recording
+  int trace_blocks = 1;  // of the clusters of the first so many blocks, and of one with a report
   std::vector<Site> removed;  // calls on these lines do nothing, as if the line were not there
 };
 
@@ -147,13 +149,16 @@ void clear_executed_calls();
 // too.
 bool executes(const char* file, int line);
 
-// --- the trace ---
+// --- what happened when ---
 
-// Writes what happened in all launches since the last call as JSON for Perfetto or
-// chrome://tracing: a row per warp, TMA unit and tensor core, in turns of the scheduler. The times
-// show order and overlap, never speed.
+// With Options::trace, an account is kept of every wait, arrival, copy and WGMMA of the latest
+// launch. Its clock counts turns of the scheduler: order and overlap
+// mean something, durations mean nothing.
+
+// A timeline as JSON for Perfetto (ui.perfetto.dev): rows, spans, arrows, counters.
 void write_trace(std::ostream& out);
-// Forgets it instead.
-void clear_trace();
+// The same account, event by event, with the source that it names, as JSON for the player of
+// `./run watch`: of the cluster with a report if there is one, else of the first.
+void write_recording(std::ostream& out);
 
 }  // namespace emulator

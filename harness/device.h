@@ -30,14 +30,22 @@ struct DeviceInfo {
 struct DeviceOptions {
   int index = 0;
   uint64_t seed = 1;  // of the emulator's schedule; a GPU has its own
-  std::string trace;  // a file for the emulator's timeline; empty: none
+  // Of the emulator:
+  std::string delays = "mixed";  // a name of kDelays: when asynchronous operations take place
+  std::string trace;  // a file for the timeline; empty: none
+  int trace_blocks = 1;  // so many blocks are in it
+  std::string watch;  // a file for the page that plays the run; empty: none
+  std::string title;  // of that page
 };
+
+// When an asynchronous operation takes place after its issue (emulator::Delay).
+constexpr const char* kDelays[] = {"mixed", "at-once", "short", "long", "idle", "textbook"};
 
 // Selects the device for the calling thread. kNoDevice, with a sentence, if there is none or if it
 // cannot run sm_90a code.
 Status open_device(const DeviceOptions& options, DeviceInfo* info);
 
-// When all is done: writes the trace, if one was asked for.
+// When all is done: writes the timeline and the page, if they were asked for.
 Status finish_device();
 
 // True for a GPU. The emulator counts instead (Observation).

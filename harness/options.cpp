@@ -77,8 +77,18 @@ void add_common_options(CLI::App* app, RunOptions* options) {
       app, "--seed", &options->seed, 0, std::numeric_limits<uint64_t>::max(),
       "the same seed gives the same matrices, and the same schedule in the emulator")
       ->option_text("N [1]");
+  app->add_option(
+         "--delays", options->device.delays,
+         "emulator: when copies and WGMMAs take place after their issue: mixed (drawn for "
+         "each), at-once, short, long, idle (not before all wait), textbook (always alike, "
+         "whatever the seed)")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kDelays), std::end(kDelays))))
+      ->option_text("KIND [mixed]");
   add_file(app, "--trace", &options->device.trace,
            "emulator: write a timeline for Perfetto (ui.perfetto.dev) to this file");
+  add_number(app, "--trace-blocks", &options->device.trace_blocks, 1, 1 << 30,
+             "so many blocks are in it, and those of a report")
+      ->option_text("N [1]");
   add_number(app, "--device", &options->device.index, 0, 1023, "CUDA device")->option_text("N [0]");
   add_number(app, "--max-blocks", &options->max_blocks, 0, 1 << 30,
              "at most so many blocks, in versions whose blocks compute many tiles (0: no limit)")
@@ -158,9 +168,12 @@ Status parse_driver(const std::string& version, int argc, const char* const* arg
   add_size(&app, "--lda", &size.lda, "elements from row to row of A", "N [K]");
   add_size(&app, "--ldb", &size.ldb, "elements from row to row of B", "N [K]");
   add_size(&app, "--ldc", &size.ldc, "elements from row to row of C", "N [N]");
+  add_file(&app, "--watch", &options->device.watch,
+           "emulator: write a page that plays the run, for a browser, to this file");
   add_common_options(&app, options);
   const Status status = parse(&app, argc, argv, options, done);
   options->problems = {size};
+  options->device.title = version + ", " + problem_name(size);
   return status;
 }
 

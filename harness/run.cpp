@@ -204,6 +204,9 @@ Status prepare(const RunOptions& options, Results* results) {
   if (status.ok() && !options.device.trace.empty()) {
     status = check_writable(options.device.trace, "--trace");
   }
+  if (status.ok() && !options.device.watch.empty()) {
+    status = check_writable(options.device.watch, "--watch");
+  }
   if (status.ok()) status = open_device(options.device, &results->device);
   if (status.ok() && !measures_time()) catch_interrupt();
   return status;

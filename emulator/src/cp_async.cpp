@@ -92,7 +92,8 @@ void CopyUnit::copy(Thread& thread, void* destination, const void* source, uint3
 
   const CopyProgress::Copy copy = {memory.data() + offset, static_cast<const uint8_t*>(source),
                                    bytes, source_bytes, number};
-  if (progress.batch != nullptr && scheduler.random().below(4) < kJoinsOf4) {
+  const bool joins = scheduler.by_the_book() || scheduler.random().below(4) < kJoinsOf4;
+  if (progress.batch != nullptr && joins) {
     progress.batch->copies.push_back(copy);
     return;
   }

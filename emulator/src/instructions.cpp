@@ -65,6 +65,8 @@ Thread* enter(const char* instruction, SourceLine where) {
   const SourceFile& source = source_file(where.file);
   if (!source.is_header() && !source.in_class(where.line)) thread.body = where;
   if (const std::string* role = source.role(where.line)) thread.role = role;
+  Trace& trace = thread.cluster().trace;
+  if (trace.enabled) trace.called(thread, instruction);
   return &thread;
 }
 
@@ -90,15 +92,6 @@ TensorCore& tensor_core(Thread& thread, SourceLine where) {
   const auto group = static_cast<size_t>(thread.warp_group());
   if (group >= cores.size()) report::not_a_warp_group(thread, where);
   return *cores[group];
-}
-
-// A point in time, in the row of the calling warp.
-void note(Thread& thread, const char* what, MBarrier* barrier, SourceLine where) {
-  Cluster& cluster = thread.cluster();
-  if (!cluster.trace.enabled) return;
-  const Barrier& found = thread.block->barriers.find(thread, barrier, where);
-  cluster.trace.instant(*thread.block, thread.warp->index, what + found.name(),
-                        cluster.scheduler.now());
 }
 
 void synchronize_threads(Thread& thread, int id, int threads, SourceLine where) {
@@ -395,7 +388,6 @@ void fence_mbarrier_init(SourceLine where) {
 void mbarrier_arrive(MBarrier* barrier, SourceLine where) {
   Thread* const thread = enter("mbarrier.arrive", where);
   if (thread == nullptr) return;
-  emulator::note(*thread, "arrive ", barrier, where);
   thread->block->barriers.arrive(*thread, barrier, 0, where);
   thread->scheduler().maybe_yield(*thread);
 }
@@ -403,7 +395,6 @@ void mbarrier_arrive(MBarrier* barrier, SourceLine where) {
 void mbarrier_arrive_expect_tx(MBarrier* barrier, uint32_t bytes, SourceLine where) {
   Thread* const thread = enter("mbarrier.arrive.expect_tx", where);
   if (thread == nullptr) return;
-  emulator::note(*thread, "expect ", barrier, where);
   thread->block->barriers.arrive(*thread, barrier, bytes, where);
   thread->scheduler().maybe_yield(*thread);
 }

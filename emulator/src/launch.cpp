@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "device_memory.h"
 #include "machine.h"
 #include "report.h"
+#include "trace_json.h"
 
 namespace emulator {
 namespace {
@@ -23,7 +25,7 @@ struct State {
   Options options;
   std::optional<Report> report;
   Counters counters;
-  Trace trace;
+  std::map<int64_t, Trace> traces;  // by their cluster
   std::mutex mutex;  // launches spread over several threads
 };
 
@@ -43,6 +45,12 @@ void add(const Counters& more, Counters* sum) {
   sum->barrier_waits += more.barrier_waits;
   sum->barrier_waits_blocked += more.barrier_waits_blocked;
   sum->max_stages_in_flight = std::max(sum->max_stages_in_flight, more.max_stages_in_flight);
+}
+
+// What is not asked for is forgotten.
+void keep(Trace&& trace, State* all) {
+  const bool asked_for = trace.first_block() < all->options.trace_blocks || !trace.report().empty();
+  if (trace.enabled && asked_for) all->traces[trace.cluster()] = std::move(trace);
 }
 
 // What the CUDA runtime would refuse; empty if the launch is in order.
@@ -107,7 +115,7 @@ class Run {
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
     add(cluster.counts, &all.counters);
-    all.trace.append(std::move(cluster.trace));
+    keep(std::move(cluster.trace), &all);
     if (!cluster.report || cluster.index >= first_failed_) return;
     first_failed_ = cluster.index;
     all.report = std::move(cluster.report);
@@ -129,16 +137,20 @@ const std::optional<Report>& last_report() { return state().report; }
 Counters counters() { return state().counters; }
 void reset_counters() { state().counters = {}; }
 
-void write_trace(std::ostream& out) {
-  write_json(state().trace, out);
-  clear_trace();
-}
+void write_trace(std::ostream& out) { write_timeline(state().traces, out); }
 
-void clear_trace() { state().trace = {}; }
+void write_recording(std::ostream& out) {
+  const auto& traces = state().traces;
+  auto chosen = std::find_if(traces.begin(), traces.end(),
+                             [](const auto& each) { return !each.second.report().empty(); });
+  if (chosen == traces.end()) chosen = traces.begin();
+  write_recording(chosen == traces.end() ? Trace() : chosen->second, out);
+}
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread_body) {
   State& all = state();
   all.report.reset();
+  all.traces.clear();
   ++all.counters.launches;
   const dim3 size = cluster_size(config);
   if (const std::string error = launch_error(config, size); !error.empty()) {

@@ -112,6 +112,8 @@ void Warp::meet(Thread& thread, const char* instruction, SourceLine where,
     for (Thread* lane : lanes) {
       if (lane->wait.kind == WaitKind::kWarp) thread.scheduler().wake(*lane);
     }
+    // The textbook's lanes go on together, the first first.
+    if (thread.scheduler().by_the_book()) thread.scheduler().yield(thread);
     return;
   }
   Wait wait;
@@ -228,13 +230,14 @@ Cluster::Cluster(const cudaLaunchConfig_t& config, dim3 size, int64_t cluster_in
                                              static_cast<int>(config.blockDim.x),
                                              config.dynamicSmemBytes));
   }
+  if (trace.enabled) trace.begin(*this);
 }
 
 void Cluster::run() {
   scheduler.run(*this);
   counts.blocks += blocks.size();
   counts.reports += report.has_value();
-  if (trace.enabled) trace.name_rows(*this);
+  if (trace.enabled) trace.finish(*this);
 }
 
 int Cluster::live_threads() const {

@@ -38,6 +38,7 @@ void Barrier::arrive(const VectorClock& knowledge, uint32_t announced_bytes) {
   --pending;
   ++arrivals;
   arriving.join(knowledge);
+  if (block->cluster.trace.enabled) block->cluster.trace.arrived(*this, announced_bytes);
   complete_if_done();
 }
 
@@ -55,12 +56,7 @@ void Barrier::bytes_arrived(int64_t bytes) {
 void Barrier::complete_if_done() {
   if (pending != 0 || transaction != 0) return;
   if (in_flight != 0) report::phase_ends_with_bytes_in_flight(*this);
-  Cluster& cluster = block->cluster;
-  if (cluster.trace.enabled) {
-    cluster.trace.instant(*block, Trace::kBarrierRow,
-                          name() + " phase " + std::to_string(phase) + " complete",
-                          cluster.scheduler.now());
-  }
+  if (block->cluster.trace.enabled) block->cluster.trace.completed(*this);
   ++phase;
   pending = expected;
   announced = 0;
@@ -238,21 +234,18 @@ void MBarrierTable::wait(Thread& thread, MBarrier* address, uint32_t parity, Sou
   cluster.counts.barrier_waits += thread.lane == 0;
   if (barrier.passes(parity)) {
     thread.warp->clock.join(barrier.released);
+    if (cluster.trace.enabled) cluster.trace.passed(thread, barrier);
     return;
   }
   cluster.counts.barrier_waits_blocked += thread.lane == 0;
-  const uint64_t since = thread.scheduler().now();
   block_until_told(thread, barrier, WaitKind::kPhase, parity, where);
-  if (cluster.trace.enabled && thread.lane == 0) {
-    cluster.trace.span(*thread.block, thread.warp->index, "wait " + barrier.name(), since,
-                       thread.scheduler().now());
-  }
 }
 
 bool MBarrierTable::try_wait(Thread& thread, MBarrier* address, uint32_t parity, SourceLine where) {
   Barrier& barrier = find(thread, address, where);
   if (barrier.passes(parity)) {
     thread.warp->clock.join(barrier.released);
+    if (thread.cluster().trace.enabled) thread.cluster().trace.passed(thread, barrier);
     return true;
   }
   if (thread.scheduler().tries_expire()) {

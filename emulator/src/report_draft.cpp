@@ -40,7 +40,10 @@ Draft& Draft::other(SourceLine where) { return add("  and:    ", quote(where)); 
 void Draft::stop() {
   const uint64_t seed = options().seed;
   add("  again:  ", "seed " + number(seed) + " reproduces this");
-  if (!cluster_.report) cluster_.report = Report{check_, text_.str(), seed, cluster_.index};
+  if (!cluster_.report) {
+    cluster_.report = Report{check_, text_.str(), seed, cluster_.index};
+    if (cluster_.trace.enabled) cluster_.trace.reported(*cluster_.report);
+  }
   throw KernelStopped();
 }
 

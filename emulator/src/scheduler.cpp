@@ -86,7 +86,7 @@ Delay Scheduler::mixed_delay(Unit unit) {
   return random_.below(kOutOfMoodOnceIn) == 0 ? any_delay() : moods_[static_cast<size_t>(unit)];
 }
 
-uint64_t Scheduler::draw_delay(Unit unit) {
+uint64_t Scheduler::draw_delay(Unit unit, double work) {
   switch (delay_ == Delay::kMixed ? mixed_delay(unit) : delay_) {
     case Delay::kShort:
       return random_.below(8);
@@ -94,6 +94,9 @@ uint64_t Scheduler::draw_delay(Unit unit) {
       return random_.below(64);
     case Delay::kOnlyWhenIdle:
       return kNever / 2;
+    case Delay::kTextbook:
+      return static_cast<uint64_t>(work *
+                                   static_cast<double>(kTextbook[static_cast<size_t>(unit)]));
     case Delay::kMixed:
     case Delay::kAtOnce:
       break;
@@ -101,8 +104,8 @@ uint64_t Scheduler::draw_delay(Unit unit) {
   return 0;
 }
 
-void Scheduler::after_delay(Unit unit, EventQueue::Action action) {
-  events_.add(now_ + draw_delay(unit), std::move(action));
+void Scheduler::after_delay(Unit unit, EventQueue::Action action, double work) {
+  events_.add(now_ + draw_delay(unit, work), std::move(action));
 }
 
 void Scheduler::make_ready(Warp& warp) {
@@ -157,7 +160,10 @@ void Scheduler::block(Thread& thread, const Wait& wait) {
   thread.wait = wait;
   thread.state = Thread::State::kBlocked;
   thread.warp->ready &= ~(1u << thread.lane);
+  Trace& trace = thread.cluster().trace;
+  if (trace.enabled) trace.wait_begins(thread);
   thread.fiber.suspend();
+  if (trace.enabled) trace.wait_ends(thread);
   thread.wait.kind = WaitKind::kNone;
 }
 
@@ -201,6 +207,13 @@ bool Scheduler::give_up_a_try(Cluster& cluster) {
   return false;
 }
 
+// Nobody can run: time goes on to what comes next, or anything comes.
+void Scheduler::run_next_event() {
+  if (!by_the_book()) return events_.run_any(random_);
+  now_ = std::max(now_, events_.earliest());
+  events_.run_due(now_);
+}
+
 void Scheduler::run(Cluster& cluster) {
   try {
     while (cluster.live_threads() > 0 && !stopped_) {
@@ -209,14 +222,14 @@ void Scheduler::run(Cluster& cluster) {
       if (!ready_.empty()) {
         run_warp(take_ready_warp());
       } else if (!events_.empty()) {
-        events_.run_any(random_);
+        run_next_event();
       } else if (!give_up_a_try(cluster)) {
         report::deadlock(cluster);
       }
       ++now_;
     }
     // Stores to global memory outlive the threads that have issued them.
-    while (!events_.empty() && !stopped_) events_.run_any(random_);
+    while (!events_.empty() && !stopped_) run_next_event();
   } catch (const KernelStopped&) {
     stopped_ = true;
   }

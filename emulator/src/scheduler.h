@@ -27,6 +27,8 @@ class EventQueue {
   bool run_due(uint64_t now);
   // Runs any one of them, due or not.
   void run_any(Random& random);
+  // When the next is due.
+  uint64_t earliest() const { return earliest_; }
 
  private:
   struct Event {
@@ -40,6 +42,10 @@ class EventQueue {
 // Who has issued an operation: each has delays of its own.
 enum class Unit { kLoads, kStores, kCopies, kTensorCores, kThreads };
 constexpr int kUnits = static_cast<int>(Unit::kThreads) + 1;
+
+// How long operations take in the textbook's schedule, in turns: a K tile's loads about as long as
+// its WGMMAs, and both much longer than it takes to ask for them.
+constexpr uint64_t kTextbook[kUnits] = {40, 24, 40, 6, 20};  // a WGMMA for every 128 columns
 
 class Scheduler {
  public:
@@ -65,8 +71,10 @@ class Scheduler {
 
   uint64_t now() const { return now_; }
   Random& random() { return random_; }
-  // Lets `action` of this unit take place after a delay that the policy draws.
-  void after_delay(Unit unit, EventQueue::Action action);
+  // Lets `action` of this unit take place after a delay that the policy draws; in the textbook's,
+  // one that is always the same for so much `work`.
+  void after_delay(Unit unit, EventQueue::Action action, double work = 1);
+  bool by_the_book() const { return delay_ == Delay::kTextbook; }
 
   // --- for the launch ---
 
@@ -83,7 +91,8 @@ class Scheduler {
   void renew_moods();
   Delay any_delay();
   Delay mixed_delay(Unit unit);
-  uint64_t draw_delay(Unit unit);
+  uint64_t draw_delay(Unit unit, double work);
+  void run_next_event();
   bool give_up_a_try(Cluster& cluster);
 
   const Schedule schedule_;

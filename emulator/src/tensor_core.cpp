@@ -268,6 +268,8 @@ void TensorCore::check_hazards(Thread& thread, const Operand& operand, char name
       }
       previous = write;
       previous_end = region.end;
+      Trace& trace = block_.cluster.trace;
+      if (trace.enabled) trace.wgmma_reads(*this, number, write);
       SharedMemory::record_read(&region, read);
     }
   }
@@ -378,14 +380,19 @@ void TensorCore::issue(Thread& thread, float* registers, const uint32_t* fragmen
   }
   if (++operation.lanes < kWarpGroupThreads) return;
   operation.issued = true;
+  Trace& trace = block_.cluster.trace;
+  if (trace.enabled) trace.wgmma_issued(*this, number, where);
   schedule_front();
 }
 
 void TensorCore::schedule_front() {
   if (front_scheduled_ || operations_.empty() || !operations_.front().issued) return;
   front_scheduled_ = true;
-  front_since_ = block_.cluster.scheduler.now();
-  block_.cluster.scheduler.after_delay(Unit::kTensorCores, [this] { run_front(); });
+  Trace& trace = block_.cluster.trace;
+  if (trace.enabled) trace.wgmma_starts(*this, completed_ + 1);
+  const double work = operations_.front().operands.columns / 128.0;
+  block_.cluster.scheduler.after_delay(
+      Unit::kTensorCores, [this] { run_front(); }, work);
 }
 
 void TensorCore::read_operand(const Operation& operation, const Operand& operand, char name,
@@ -428,11 +435,7 @@ void TensorCore::run_front() {
   front_scheduled_ = false;
   Cluster& cluster = block_.cluster;
   ++cluster.counts.wgmmas;
-  if (cluster.trace.enabled) {
-    cluster.trace.span(block_, Trace::kTensorCoreRow + warp_group_,
-                       "WGMMA " + std::to_string(completed_), front_since_,
-                       cluster.scheduler.now());
-  }
+  if (cluster.trace.enabled) cluster.trace.wgmma_ends(*this, completed_);
   const auto done = [&](Thread* thread) {
     if (thread->wgmma.target > completed_) return false;
     cluster.scheduler.wake(*thread);

@@ -138,7 +138,6 @@ class TensorCore {
   std::deque<Operation> operations_;  // not yet complete
   uint64_t completed_ = 0;
   bool front_scheduled_ = false;
-  uint64_t front_since_ = 0;
   std::vector<Tile> tiles_;
   std::vector<Thread*> waiting_;
 };

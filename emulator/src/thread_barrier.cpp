@@ -15,6 +15,8 @@ uint64_t ThreadBarrier::arrive(Thread& thread, int expected) {
 void ThreadBarrier::wait(Thread& thread, uint64_t use, const Wait& wait) {
   if (use_ > use) {  // complete: the next use cannot be, before this thread takes part in it
     thread.warp->clock.join(released_);
+    // The textbook's lanes go on together, the first first.
+    if (thread.scheduler().by_the_book()) thread.scheduler().yield(thread);
     return;
   }
   waiting_.push_back(&thread);

@@ -111,6 +111,11 @@ void write_box(const EncodedMap& map, const Coordinates& first, const uint8_t* b
   }
 }
 
+Trace::Box box_at(const EncodedMap& map, const Coordinates& first) {
+  return {first.at[0], map.rank > 1 ? first.at[1] : 0, static_cast<int>(map.box[0]),
+          map.box_bytes()};
+}
+
 // Puts a stage's number where the source has an index: "smem.a[stage]" becomes "smem.a[2]".
 std::string with_index(const std::string& expression, const Barrier& barrier) {
   const size_t open = expression.find('[');
@@ -151,6 +156,7 @@ struct TmaUnit::Rows {
   uint32_t bytes;  // of a row
   uint32_t multiple;  // a piece is a multiple of so many rows: whole swizzle patterns
   LoadedBox box;  // the same, for reports
+  Trace::Box traced;  // and for the trace
   std::function<void(Block& block, uint32_t first, uint32_t last)> land;
 };
 
@@ -159,7 +165,7 @@ struct TmaUnit::Copy {
   Rows rows;
   Barrier* barrier;
   SourceLine where;
-  uint64_t issued_at;
+  int traced;
   uint32_t rows_left;
 };
 
@@ -235,6 +241,7 @@ void TmaUnit::load(Thread& thread, void* destination, const CUtensorMap* map,
   rows.multiple = (kPattern + rows.bytes - 1) / rows.bytes;
   rows.box = {place.begin,       rows.count, place.map.box[0], place.map.element_bytes,
               place.map.swizzle, true};
+  rows.traced = box_at(place.map, first);
   rows.land = [place, first](Block& block, uint32_t from, uint32_t to) {
     land_box(block, place, first, from, to);
   };
@@ -249,6 +256,7 @@ void TmaUnit::load_neighbours(Thread& thread, void* destination, const void* sou
   rows.bytes = kChunk;
   rows.multiple = 1;
   rows.box = {rows.begin, 1, bytes, 1};
+  rows.traced = {0, 0, 1, bytes};
   rows.land = [source, begin = rows.begin](Block& block, uint32_t from, uint32_t to) {
     std::memcpy(block.memory.data() + begin + from * kChunk,
                 static_cast<const uint8_t*>(source) + from * kChunk, (to - from) * kChunk);
@@ -293,9 +301,11 @@ void TmaUnit::start_load(Thread& thread, const Rows& rows, MBarrier* full, uint3
         std::max(cluster.counts.max_stages_in_flight, block->barriers.stages_in_flight());
     ++block->tma.loads_in_flight_;
 
-    auto copy = std::make_shared<Copy>(
-        Copy{block.get(), rows, &barrier, where, scheduler.now(), rows.count});
-    const uint32_t pieces = 1 + scheduler.random().below(kMostPieces);
+    Trace& trace = cluster.trace;
+    const int traced = trace.enabled ? trace.load_issued(thread, *block, barrier, rows.traced) : -1;
+    auto copy =
+        std::make_shared<Copy>(Copy{block.get(), rows, &barrier, where, traced, rows.count});
+    const uint32_t pieces = scheduler.by_the_book() ? 1 : 1 + scheduler.random().below(kMostPieces);
     const uint32_t piece = (rows.count / pieces + rows.multiple) / rows.multiple * rows.multiple;
     for (uint32_t first = 0; first < rows.count; first += piece) {
       const uint32_t last = std::min(rows.count, first + piece);
@@ -311,15 +321,12 @@ void TmaUnit::land(Copy* copy, uint32_t first, uint32_t last) {
   rows.land(block, first, last);
   const uint32_t bytes = (last - first) * rows.bytes;
   block.memory.end_write(rows.begin + first * rows.bytes, bytes);
+  Trace& trace = block.cluster.trace;
+  if (trace.enabled) trace.landed(*copy->barrier, copy->traced, bytes);
   copy->barrier->bytes_arrived(bytes);
   copy->rows_left -= last - first;
   if (copy->rows_left > 0) return;
   --block.tma.loads_in_flight_;
-  Cluster& cluster = block.cluster;
-  if (cluster.trace.enabled) {
-    cluster.trace.span(block, Trace::kTmaRow, copy_name(copy->where, *copy->barrier),
-                       copy->issued_at, cluster.scheduler.now());
-  }
 }
 
 // Elements outside the tensor arrive as zero.
@@ -345,19 +352,20 @@ void TmaUnit::store(Thread& thread, const CUtensorMap* map, const Coordinates& f
                     const void* source, bool add, SourceLine where) {
   const Place place = check_place(thread, source, map, first.rank, where);
   if (add && !can_add(place.map)) report::cannot_add(thread, place.map.type, where);
-  start_store(thread, place.begin, place.end, place.map.swizzle, where,
+  start_store(thread, place.begin, place.end, place.map.swizzle, box_at(place.map, first), where,
               [place, first, add](const uint8_t* box) { write_box(place.map, first, box, add); });
 }
 
 void TmaUnit::store_neighbours(Thread& thread, void* destination, const void* source,
                                uint32_t bytes, SourceLine where) {
   const uint32_t begin = check_neighbours(thread, source, destination, bytes, where);
-  start_store(thread, begin, begin + bytes, SwizzleMode::kNone, where,
+  start_store(thread, begin, begin + bytes, SwizzleMode::kNone, {0, 0, 1, bytes}, where,
               [destination, bytes](const uint8_t* box) { std::memcpy(destination, box, bytes); });
 }
 
 void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleMode mode,
-                          SourceLine where, std::function<void(const uint8_t*)> write) {
+                          const Trace::Box& traced, SourceLine where,
+                          std::function<void(const uint8_t*)> write) {
   Cluster& cluster = thread.cluster();
   Scheduler& scheduler = thread.scheduler();
   Block& block = *thread.block;
@@ -389,18 +397,16 @@ void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleM
 
   struct Box {
     std::vector<uint8_t> bytes;
-    uint64_t issued_at;
+    int traced = -1;
   };
-  auto box = std::make_shared<Box>(Box{{}, scheduler.now()});
-  auto write_box = [=, &thread, &cluster, write = std::move(write)] {
+  auto box = std::make_shared<Box>();
+  if (cluster.trace.enabled) box->traced = cluster.trace.store_issued(thread, traced, number);
+  auto write_box = [=, &cluster, write = std::move(write)] {
     write(box->bytes.data());
-    if (cluster.trace.enabled) {
-      cluster.trace.span(*thread.block, Trace::kTmaRow, "store " + std::to_string(number),
-                         box->issued_at, cluster.scheduler.now());
-    }
+    if (cluster.trace.enabled) cluster.trace.stored(box->traced);
   };
   scheduler.after_delay(
-      Unit::kStores, [=, &thread, &block, &scheduler, write_box = std::move(write_box)] {
+      Unit::kStores, [=, &thread, &block, &scheduler, &cluster, write_box = std::move(write_box)] {
         box->bytes.resize(end - begin);
         for (uint32_t byte = 0; byte < end - begin; byte += kChunk) {
           const uint32_t from = swizzled(mode, begin + byte);
@@ -408,6 +414,7 @@ void TmaUnit::start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleM
           std::memcpy(box->bytes.data() + byte, block.memory.data() + from, kChunk);
         }
         thread.bulk.read_done[number - 1] = true;
+        if (cluster.trace.enabled) cluster.trace.store_read(box->traced);
         block.tma.advance(thread);
         scheduler.after_delay(Unit::kStores, write_box);
       });

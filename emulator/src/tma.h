@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "encoded_map.h"
+#include "trace.h"
 #include "vector_clock.h"
 
 namespace emulator {
@@ -80,7 +81,8 @@ class TmaUnit {
   void start_load(Thread& thread, const Rows& rows, MBarrier* full, uint32_t blocks,
                   SourceLine where);
   // Copies [begin, end) of shared memory to where `write` takes it.
-  void start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleMode mode, SourceLine where,
+  void start_store(Thread& thread, uint32_t begin, uint32_t end, SwizzleMode mode,
+                   const Trace::Box& traced, SourceLine where,
                    std::function<void(const uint8_t*)> write);
   static void land(Copy* copy, uint32_t first, uint32_t last);
   static void land_box(Block& block, const Place& place, const Coordinates& first, uint32_t from,

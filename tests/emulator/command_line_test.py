@@ -80,6 +80,8 @@ def mistakes(driver):
             ("a size that is not set", ["--m", ""], "--m: ''"),
             ("a seed below 0", ["--seed", "-1"], "--seed: '-1'"),
             ("a trace nowhere", ["--trace", "/nonexistent/a"], "--trace: cannot write"),
+            ("a page nowhere", ["--watch", "/nonexistent/a"], "--watch: cannot write"),
+            ("delays that there are not", ["--delays", "slow"], "--delays"),
             ("a result nowhere", ["--json", "/nonexistent/a"], "--json: cannot write")):
         result = run(driver, *words)
         expect(what, result.returncode == 2 and part in result.stderr and result.stdout == ""

@@ -35,14 +35,41 @@ TEST(DriverOptions, Defaults) {
 
 TEST(DriverOptions, Everything) {
   RunOptions options;
-  EXPECT_TRUE(driver({"--m",       "1",       "--n",          "2",
-                      "--k",       "3",       "--lda",        "8",
-                      "--ldb",     "16",      "--ldc",        "5",
-                      "--data",    "iota",    "--seed",       "7",
-                      "--device",  "1",       "--rounds",     "3",
-                      "--rest-ms", "0.5",     "--check-only", "--json",
-                      "out.json",  "--trace", "t.json",       "--max-blocks",
-                      "6"},
+  EXPECT_TRUE(driver({"--m",
+                      "1",
+                      "--n",
+                      "2",
+                      "--k",
+                      "3",
+                      "--lda",
+                      "8",
+                      "--ldb",
+                      "16",
+                      "--ldc",
+                      "5",
+                      "--data",
+                      "iota",
+                      "--seed",
+                      "7",
+                      "--device",
+                      "1",
+                      "--rounds",
+                      "3",
+                      "--rest-ms",
+                      "0.5",
+                      "--check-only",
+                      "--json",
+                      "out.json",
+                      "--trace",
+                      "t.json",
+                      "--max-blocks",
+                      "6",
+                      "--watch",
+                      "w.html",
+                      "--delays",
+                      "textbook",
+                      "--trace-blocks",
+                      "2"},
                      &options)
                   .ok());
   EXPECT_EQ(options.problems[0].m, 1);
@@ -56,6 +83,10 @@ TEST(DriverOptions, Everything) {
   EXPECT_EQ(options.device.index, 1);
   EXPECT_EQ(options.device.seed, 7u);
   EXPECT_EQ(options.device.trace, "t.json");
+  EXPECT_EQ(options.device.trace_blocks, 2);
+  EXPECT_EQ(options.device.watch, "w.html");
+  EXPECT_EQ(options.device.delays, "textbook");
+  EXPECT_NE(options.device.title.find("1x2x3"), std::string::npos) << options.device.title;
   EXPECT_EQ(options.max_blocks, 6);
   EXPECT_FALSE(options.max_blocks_is_default);
   EXPECT_EQ(options.timing.rounds, 3);
@@ -66,8 +97,8 @@ TEST(DriverOptions, Everything) {
 
 TEST(DriverOptions, MistakesAreUsageErrorsInOneSentence) {
   const std::vector<std::vector<const char*>> mistakes = {
-      {"--m", "many"},    {"--m"}, {"--data", "random"}, {"--rounds", "0"}, {"--size", "8"},
-      {"--device", "-1"}, {"8192"}};
+      {"--m", "many"},    {"--m"},  {"--data", "random"}, {"--rounds", "0"},      {"--size", "8"},
+      {"--device", "-1"}, {"8192"}, {"--delays", "slow"}, {"--trace-blocks", "0"}};
   for (const auto& words : mistakes) {
     RunOptions options;
     const Status status = driver(words, &options);
@@ -112,7 +143,7 @@ TEST(DriverOptions, NumbersThatDoNotFitAreRefused) {
 }
 
 TEST(DriverOptions, AFileWithoutANameIsAMistake) {
-  for (const char* option : {"--json", "--trace"}) {
+  for (const char* option : {"--json", "--trace", "--watch"}) {
     RunOptions options;
     EXPECT_EQ(driver({option, ""}, &options).code(), ExitCode::kUsage) << option;
   }
