@@ -3,6 +3,7 @@ is said.
 
 usage: bug_lists_test.py EMULATOR_ZOO EMULATOR_MUTATIONS KERNEL ...
 """
+import json
 import os
 import pathlib
 import sys
@@ -137,6 +138,37 @@ def test_legal_removals(folder, program):
     expect("mutate: no such version", says(result, 2, "v99"), result)
 
 
+def slices(path):
+    events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    return ({event["name"] for event in events if event["ph"] == "X"},
+            [event for event in events if event["ph"] == "s" and event["name"] == "hazard"])
+
+
+def test_shown_runs(folder, zoo, mutations):
+    trace, page = folder / "trace.json", folder / "page.html"
+    result = run(zoo, "--show", "7", "--trace", str(trace), "--watch", str(page))
+    names, arrows = slices(trace)
+    expect("a hazard's timeline", result.returncode == 0 and not result.stderr and arrows
+           and "stage overwritten while it is read (WAR)" in names, result)
+    text = page.read_text(encoding="utf-8")
+    expect("a bug's page says what is changed", "- 96  ptx::wgmma_wait_group" in text
+           and "+ 96  ptx::mbarrier_arrive" in text, result)
+    result = run(zoo, "--show", "6", "--delays", "textbook", "--trace", str(trace))
+    names, _ = slices(trace)
+    expect("a deadlock's timeline", "waits for ever: parity 0 of empty[0]" in names, result)
+    result = run(mutations, "v3", "--line", "97", "--trace", str(trace))
+    names, _ = slices(trace)
+    expect("mutate --line", result.returncode == 0 and "deadlock" in result.stdout
+           and "wait empty[0]" in names | {name.replace("s for ever: parity 0 of", "")
+                                           for name in names}, result)
+    result = run(mutations, "v3", "--line", "95")
+    expect("mutate --line of no wrapper", says(result, 2, "--line 95", "94, 96, 97"), result)
+    result = run(mutations, "--line", "97")
+    expect("mutate --line of no version", says(result, 2, "one version"), result)
+    result = run(zoo, "--show", "7", "--trace", "/nonexistent/a")
+    expect("zoo: a timeline nowhere", says(result, 2, "--trace: cannot write"), result)
+
+
 def main(zoo, mutations, *kernels):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -144,6 +176,7 @@ def main(zoo, mutations, *kernels):
         test_several_changes_of_a_line(folder)
         test_zoo_program(zoo)
         test_legal_removals(folder, mutations)
+        test_shown_runs(folder, zoo, mutations)
     return 1 if FAILURES else 0
 
 

@@ -224,13 +224,26 @@ def parse_for(lists, kernels):
     return bugs
 
 
+def change_of(bug, kernels):
+    """What the bug makes of the kernel's lines, for the eye: "- 96  before", "+ 96  after"."""
+    kernel = next(kernel for kernel in kernels if version_of(kernel) == bug.version)
+    lines = pathlib.Path(kernel).read_text(encoding="utf-8").splitlines()
+    changed = list(lines)
+    for where, old, new in bug.changes:
+        place = place_of(lines, where, old)
+        if place is not None:  # else `copy` says so
+            changed[place[0]] = changed[place[0]].replace(old, new, 1)
+    return "\n".join(f"- {i}  {before.strip()}\n+ {i}  {after.strip()}"
+                     for i, (before, after) in enumerate(zip(lines, changed), 1) if before != after)
+
+
 def list_bugs(lists, target, *kernels):
     text = ""
     for name_of_list, bug in parse_for(lists, kernels):
         # JSON's strings are C++'s, too.
-        of_list, version, name, *expected = (
-            json.dumps(word) for word in (name_of_list, bug.version, bug.name, *bug.expected))
-        text += f"{{{of_list}, {version}, {name}, {{{', '.join(expected)}}}}},\n"
+        of_list, version, name, change, *expected = (json.dumps(word) for word in (
+            name_of_list, bug.version, bug.name, change_of(bug, kernels), *bug.expected))
+        text += f"{{{of_list}, {version}, {name}, {{{', '.join(expected)}}}, {change}}},\n"
     target = pathlib.Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 // kernel.cu that synchronises or copies, and runs the version on many seeds: each must be caught,
 // by a report or by a wrong result, unless the list of legal removals has it. Prints one table.
 //   mutate [--seeds N] [--legal FILE] [version …]
+//   mutate VERSION --line N [--seed S] [--delays KIND] [--trace FILE] [--watch FILE]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bug_hunt.h"
+#include "shown_run.h"
 
 namespace {
 
@@ -125,6 +127,26 @@ class Mutations {
     return all_as_expected;
   }
 
+  // Runs the version once without what is in a line, and shows that run. Returns the exit code.
+  int show_without(int line, const bug_hunt::ShownRun& shown) {
+    std::string known;
+    for (const Site& site : synchronising_lines()) {
+      if (site.line == line) {
+        emulator::Options options = bug_hunt::quiet(shown.seed);
+        options.removed = {site};
+        emulator::clear_executed_calls();
+        const std::string number = std::to_string(line);
+        return bug_hunt::show_run(
+            {version_.name + (": without line " + number), "- " + number + "  " + line_of(site)},
+            shown, options,
+            [&](const emulator::Options& run) { return problem_.finding(version_, run); });
+      }
+      known += (known.empty() ? "" : ", ") + std::to_string(site.line);
+    }
+    die("--line " + std::to_string(line) + ": no wrapper is called there; in " + version_.name +
+        " choose one of " + known);
+  }
+
  private:
   // Wrappers are called in headers, too, which several versions share.
   bool is_kernel(const std::string& file) const {
@@ -209,6 +231,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 10000))
       ->option_text("N [20]");
   app.add_option("--legal", legal_path, "another list of lines that may go")->option_text("FILE");
+  int line = 0;
+  bug_hunt::ShownRun shown;
+  app.add_option("--line", line, "remove this line alone, of one version, and show one run")
+      ->option_text("N");
+  bug_hunt::add_options(&app, &shown);
   app.add_option("versions", names, "as v2 or v2_pipelined; default: all")->option_text("V ...");
   if (const auto code = bug_hunt::parse(&app, argc, argv)) return *code;
   std::set<std::string> chosen;
@@ -218,6 +245,10 @@ int main(int argc, char** argv) {
     for (const Version& version : found) chosen.insert(version.name);
   }
   auto legal = read_legal_removals(legal_path);
+  if (app.count("--line") > 0) {
+    if (names.size() != 1) die("--line is of one version; say which, as in: mutate v3 --line 78");
+    return Mutations(versions_called(names[0])[0], 1, &legal).show_without(line, shown);
+  }
   std::printf("| version | line | removed | caught | how |\n|---|---|---|---|---|\n");
   bool all_as_expected = true;
   for (const Version& version : harness::versions()) {

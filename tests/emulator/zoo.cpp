@@ -4,7 +4,7 @@
 // the names of all checks.
 //   zoo [--seeds N]
 //   zoo --first-run [--timing-alone] [--seeds N]
-//   zoo [--list NAME] --show N [--seed S]
+//   zoo [--list NAME] --show N [--seed S] [--delays KIND] [--trace FILE] [--watch FILE]
 //   zoo --checks
 #include <harness/options.h>
 
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bug_hunt.h"
+#include "shown_run.h"
 #include "zoo_switch.h"
 
 namespace zoo {
@@ -27,6 +28,7 @@ struct Bug {
   std::string version;
   std::string name;
   std::vector<std::string> expected;  // empty: it is no bug
+  std::string change;  // for the eye: lines of the kernel, before and after
 };
 
 const std::vector<Bug> kBugs = {
@@ -92,8 +94,7 @@ class FirstRun {
     size_t problem = 0;  // in which it was found: 0 is the driver's
   };
 
-  Result run(const harness::Version& version, uint64_t seed) {
-    emulator::Options options = bug_hunt::quiet(seed);
+  Result run(const harness::Version& version, emulator::Options options) {
     options.happens_before = happens_before_;
     Result result;
     for (; result.problem < problems_.size() && result.finding.empty(); ++result.problem) {
@@ -120,20 +121,16 @@ class FirstRun {
   std::deque<bug_hunt::Problem> problems_;
 };
 
-int show(int number, uint64_t seed, bool in_first_run) {
+int show(int number, const bug_hunt::ShownRun& shown, bool in_first_run) {
   const Bug& chosen = bug_of(number);
   bug = number;
   const harness::Version& version = version_of(chosen);
-  const std::string finding = in_first_run
-                                  ? FirstRun().run(version, seed).finding
-                                  : bug_hunt::HardProblem().finding(version, bug_hunt::quiet(seed));
-  std::printf("%s: %s\n", chosen.version.c_str(), chosen.name.c_str());
-  if (const auto& report = emulator::last_report()) {
-    std::fputs(report->text.c_str(), stdout);
-  } else {
-    std::puts(finding.empty() ? "nothing was found" : finding.c_str());
-  }
-  return finding.empty() ? 1 : 0;
+  const auto find = [&](const emulator::Options& options) {
+    return in_first_run ? FirstRun().run(version, options).finding
+                        : bug_hunt::HardProblem().finding(version, options);
+  };
+  return bug_hunt::show_run({chosen.version + ": " + chosen.name, chosen.change}, shown,
+                            bug_hunt::quiet(shown.seed), find);
 }
 
 int find_all(const List& list, int seeds) {
@@ -190,7 +187,7 @@ Count first_runs_of(const List& list, FirstRun* run, int seeds) {
     int found = 0;
     const char* first = "no";
     for (int seed = 1; seed <= seeds; ++seed) {
-      const auto result = run->run(version_of(each), static_cast<uint64_t>(seed));
+      const auto result = run->run(version_of(each), bug_hunt::quiet(static_cast<uint64_t>(seed)));
       ++findings[result.finding.empty() ? "nothing" : result.finding];
       const bool expected = run->is_found(each, result.finding);
       found += expected;
@@ -266,7 +263,7 @@ int main(int argc, char** argv) {
   CLI::App app("Finds the bugs of tests/emulator/zoo.txt in copies of the kernels.", "zoo");
   int seeds = 0, shown = -1;
   bool checks = false, first_run = false, timing_alone = false;
-  uint64_t seed = 1;
+  bug_hunt::ShownRun run;
   zoo::List list = zoo::lists()[0];
   app.add_option("--seeds", seeds, "schedules that each bug is looked for in")
       ->check(CLI::Range(1, 10000))
@@ -295,7 +292,7 @@ int main(int argc, char** argv) {
       })
       ->option_text("NAME [zoo]");
   app.add_option("--show", shown, "print the report of bug N instead")->option_text("N");
-  app.add_option("--seed", seed, "of the schedule, with --show")->option_text("N [1]");
+  bug_hunt::add_options(&app, &run);
   app.add_flag("--checks", checks, "print the name of every check instead, one a line");
   if (const auto code = bug_hunt::parse(&app, argc, argv)) return *code;
   if (checks) return zoo::print_checks();
@@ -305,7 +302,7 @@ int main(int argc, char** argv) {
                    list.name.c_str(), list.size() - 1);
       return 2;
     }
-    return zoo::show(list.first + shown, seed, app.count("--list") > 0);
+    return zoo::show(list.first + shown, run, app.count("--list") > 0);
   }
   if (first_run) return zoo::find_in_first_run(seeds > 0 ? seeds : 10, !timing_alone);
   return zoo::find_all(list, seeds > 0 ? seeds : 20);

@@ -47,11 +47,13 @@ else
   cp "$PROGRAM" "$2/bin/emulated/v1_simple"
   cp "$PROGRAM" "$2/bin/ablate"
   cp "$PROGRAM" "$2/bin/explain"
+  cp "$PROGRAM" "$2/bin/emulator_zoo"
+  cp "$PROGRAM" "$2/bin/emulator_mutations"
 fi
 """
 PROGRAM = """
 while (($# > 0)); do
-  if [[ $1 == --json || $1 == --trace ]]; then echo result >"$2"; fi
+  if [[ $1 == --json || $1 == --trace || $1 == --watch ]]; then echo result >"$2"; fi
   shift
 done
 exit "${CODE:-0}"
@@ -184,6 +186,10 @@ def words_and_codes(machine):
                         (["compare", "--plot="], "needs a value"),
                         (["v1", "--plot", "x.svg"], "--plot is of compare"),
                         (["explain", "--plot", "x.svg"], "--plot is of compare"),
+                        (["watch", "v1", "--plot", "x.svg"], "--plot is of compare"),
+                        (["watch"], "./run watch v3"),
+                        (["watch", "zoo"], "which bug"),
+                        (["watch", "v99"], "no version 'v99'"),
                         (["exercise", "3", "4"], "which exercise"),
                         (["exercise", "--hint"], "which exercise"),
                         (["exercise", "--hint", "3"], "which exercise"),
@@ -245,6 +251,20 @@ def paths(machine):
     result = machine.run("explain", "swizzle", "--page", CODE="2", DISPLAY=":0")
     expect("a page that cannot be made is not opened", result.returncode == 2 and "xdg-open" not in
            result.calls, result)
+    pages = f"{machine.tree}/build/release/watch"
+    result = machine.run("watch", "v1", "--k", "64")
+    expect("watch a version", result.returncode == 0 and "xdg-open" not in result.calls
+           and f"<--k> <64> <--delays> <textbook> <--watch> <{pages}/v1_simple.html>"
+           in result.calls and result.stdout.endswith(f"{pages}/v1_simple.html\n")
+           and "<-DBUILD_TESTING=OFF>" in result.calls, result)
+    result = machine.run("watch", "zoo", "7", "--delays=mixed", DISPLAY=":0")
+    expect("watch a bug, on a desktop", result.returncode == 0
+           and f"<--show> <7> <--delays=mixed> <--watch> <{pages}/zoo-7.html>" in result.calls
+           and f"<{pages}/zoo-7.html>" in result.calls.split("xdg-open")[1], result)
+    result = machine.run("watch", "mutate", "v1", "--line", "9", CODE="1")
+    expect("watch without a line; the program's exit code", result.returncode == 1
+           and f"<v1> <--line> <9> <--delays> <textbook> <--watch> <{pages}/mutate.html>"
+           in result.calls, result)
     result = machine.run("docs")
     expect("docs: the pages, then the figures", result.returncode == 0
            and f"python3 in {machine.tree}: <tools/weave.py> \npython3 in {machine.tree}: "
