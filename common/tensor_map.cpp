@@ -1,6 +1,7 @@
 // The rules of TMA, and the driver's encoder behind them.
 #include <ceil_div.h>
 #include <cuda_runtime.h>
+#include <element_bytes.h>
 #include <tensor_map.h>
 
 #include <string>
@@ -37,28 +38,6 @@ EncodeTiled find_encoder() {
                                                              12000, cudaEnableDefault, &found);
   if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
   return reinterpret_cast<EncodeTiled>(function);
-}
-
-// 0 for types of which there are no maps here.
-int element_bytes(CUtensorMapDataType type) {
-  switch (type) {
-    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return 1;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return 2;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-    case CU_TENSOR_MAP_DATA_TYPE_INT32:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      return 4;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-    case CU_TENSOR_MAP_DATA_TYPE_INT64:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return 8;
-    default:
-      return 0;
-  }
 }
 
 // Asks the driver for the map of a tensor that has been checked.

@@ -1,33 +1,13 @@
 #include "encoded_map.h"
 
 #include <cuda_runtime.h>
+#include <element_bytes.h>
 
 #include <cstring>
 
 namespace {
 
 using emulator::kMostDimensions;
-
-// 0 for what is no type of a tensor.
-uint32_t element_bytes(CUtensorMapDataType type) {
-  switch (type) {
-    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return 1;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return 2;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-    case CU_TENSOR_MAP_DATA_TYPE_INT32:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      return 4;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-    case CU_TENSOR_MAP_DATA_TYPE_INT64:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return 8;
-  }
-  return 0;
-}
 
 // The rules of the driver (CUDA Driver API, cuTensorMapEncodeTiled), without interleave.
 bool is_valid(const CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, const void* base,
